@@ -1,0 +1,76 @@
+package action
+
+// SSH is one command on one host.
+type SSH struct {
+	// Host is the operator's name for the destination.
+	Host string
+	// Hops lead to it: jump hosts first, the destination last. Never empty.
+	Hops []Hop
+	// Command is the exact line that the remote shell gets. When the caller gave
+	// argv, Argv holds it and Command is its POSIX quoting.
+	Command string
+	Argv    []string
+	// Env is sent with the command, sorted by name.
+	Env    []EnvVar
+	Stdin  Blob
+	Limits Limits
+}
+
+// A Hop is one SSH connection on the way.
+type Hop struct {
+	// Address is host:port as it is dialed.
+	Address string `json:"address"`
+	User    string `json:"user"`
+	// HostKeys are the pinned keys as known_hosts lines without the host field
+	// ("ssh-ed25519 AAAA…", "@cert-authority ssh-ed25519 AAAA…"), sorted.
+	HostKeys   []string    `json:"host_keys"`
+	Credential *Credential `json:"credential"`
+}
+
+// An EnvVar is one environment variable of a remote command.
+type EnvVar struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// QuotingPOSIX names the quoting of argv: single quotes for a POSIX shell.
+const QuotingPOSIX = "posix"
+
+// Kind returns "ssh".
+func (*SSH) Kind() string { return "ssh" }
+
+// Target returns "ssh://" and the host's name.
+func (s *SSH) Target() string { return "ssh://" + s.Host }
+
+// Cred returns the credential of the destination.
+func (s *SSH) Cred() *Credential {
+	if len(s.Hops) == 0 {
+		return nil
+	}
+	return s.Hops[len(s.Hops)-1].Credential
+}
+
+func (*SSH) sealed() {}
+
+// MarshalJSON writes the form that the digest covers. What happens at the time
+// limit is part of it: the remote process is signalled, then the channel closed.
+func (s *SSH) MarshalJSON() ([]byte, error) {
+	quoting := ""
+	if s.Argv != nil {
+		quoting = QuotingPOSIX
+	}
+	return marshal(struct {
+		Format   int      `json:"format"`
+		Kind     string   `json:"kind"`
+		Host     string   `json:"host"`
+		Hops     []Hop    `json:"hops"`
+		Command  string   `json:"command"`
+		Argv     []string `json:"argv"`
+		Quoting  string   `json:"quoting"`
+		Env      []EnvVar `json:"env"`
+		Stdin    Blob     `json:"stdin"`
+		Limits   limits   `json:"limits"`
+		AtExpiry string   `json:"at_expiry"`
+	}{Format, s.Kind(), s.Host, nonNil(s.Hops), s.Command, s.Argv, quoting, nonNil(s.Env), s.Stdin,
+		s.Limits.canonical(), "signal, then close"})
+}
