@@ -12,7 +12,7 @@ import (
 var framing = map[string]bool{
 	"Host": true, "Content-Length": true, "Transfer-Encoding": true, "Connection": true,
 	"Keep-Alive": true, "Te": true, "Trailer": true, "Upgrade": true, "Expect": true,
-	"Http2-Settings": true, "Accept-Encoding": true,
+	"Http2-Settings": true,
 }
 
 // reserved are the headers that carry authority or re-route a request: a caller
@@ -22,6 +22,8 @@ var reserved = map[string]bool{
 	"X-Http-Method": true, "X-Http-Method-Override": true, "X-Method-Override": true,
 	"X-Original-Url": true, "X-Rewrite-Url": true, "X-Original-Host": true,
 	"X-Host": true, "X-Real-Ip": true,
+	// Answers must be readable to be masked.
+	"Accept-Encoding": true,
 }
 
 // Framing reports whether a header belongs to the connection: nobody sets it.
