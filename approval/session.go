@@ -1,0 +1,65 @@
+package approval
+
+import "context"
+
+const (
+	whySessionEnded = "its session ended, nothing was run"
+	whyLocked       = "the vault was locked, nothing was run"
+)
+
+// EndSession ends the grants, denials and open requests of a session that
+// closed. The error is that of OnGrantEnd.
+func (d *Desk) EndSession(ctx context.Context, id string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.blocked, id)
+	err := d.endGrants(ctx, "session ended", func(g *Grant) bool { return g.SessionID == id })
+	kept := d.denials[:0]
+	for _, n := range d.denials {
+		if n.session != id {
+			kept = append(kept, n)
+		}
+	}
+	d.denials = kept
+	d.endAll(ofSession(id), outcome{Decision{Result: Changed, Reason: whySessionEnded}, ErrChanged}, whySessionEnded)
+	return err
+}
+
+// BlockSession refuses whatever the session asks until EndSession, and ends its
+// grants and open requests. by names who did it.
+func (d *Desk) BlockSession(ctx context.Context, id, by string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.block(ctx, id, by)
+}
+
+func (d *Desk) block(ctx context.Context, id, by string) {
+	d.blocked[id] = by
+	// The grants are over even if their end cannot be recorded.
+	d.endGrants(ctx, "session blocked", func(g *Grant) bool { return g.SessionID == id })
+	d.endAll(ofSession(id), outcome{Decision{Result: Denied, By: by, Basis: "session blocked", Reason: reasonBlocked}, ErrDenied},
+		"denied, its session was blocked at "+by)
+}
+
+// Blocked says whether the operator blocked the session, for calls that need no approval.
+func (d *Desk) Blocked(id string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, ok := d.blocked[id]
+	return ok
+}
+
+// Wipe ends all grants and open requests: the vault was locked. The error is
+// that of OnGrantEnd.
+func (d *Desk) Wipe(ctx context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err := d.endGrants(ctx, "locked", func(*Grant) bool { return true })
+	all := func(*entry) bool { return true }
+	d.endAll(all, outcome{Decision{Result: Changed, Reason: whyLocked}, ErrChanged}, whyLocked)
+	return err
+}
+
+func ofSession(id string) func(*entry) bool {
+	return func(e *entry) bool { return e.req.SessionID == id }
+}
