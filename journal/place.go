@@ -1,0 +1,146 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// checkPlace refuses a place where no journal can be, or none is.
+func checkPlace(dir string) error {
+	if err := checkDir(dir); err != nil {
+		return err
+	}
+	return checkFiles(dir)
+}
+
+// checkDir refuses a directory that is none, is not the owner's alone, or lies
+// on a network file system.
+func checkDir(dir string) error {
+	st, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %s does not exist", ErrMissing, dir)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrUnavailable, err)
+	}
+	if !st.IsDir() {
+		return fmt.Errorf("%w: %s is not a directory", ErrMissing, dir)
+	}
+	if st.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("%w: %s is %#o: chmod 700 %s", ErrExposed, dir, st.Mode().Perm(), dir)
+	}
+	if name := networkFS(dir); name != "" {
+		return fmt.Errorf("%w (%s): SQLite needs file locks and shared memory that such a file system does not keep; "+
+			"put the home on a local disk", ErrNetworkFS, name)
+	}
+	return nil
+}
+
+// checkFiles refuses a journal that is incomplete or open to others.
+func checkFiles(dir string) error {
+	for _, path := range []string{dbPath(dir), pubPath(dir), pinPath(dir)} {
+		st, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: %s does not exist", ErrMissing, path)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %v", ErrUnavailable, err)
+		}
+		if !st.Mode().IsRegular() {
+			return fmt.Errorf("%w: %s is not a regular file", ErrDamaged, path)
+		}
+		if st.Mode().Perm()&0o077 != 0 {
+			return fmt.Errorf("%w: %s is %#o: chmod 600 %s", ErrExposed, path, st.Mode().Perm(), path)
+		}
+	}
+	return nil
+}
+
+// A place remembers which files were opened, so that a file that was deleted,
+// replaced or made read-only is noticed before an entry goes into a file that
+// nobody will find. SQLite itself would go on writing to what it has open.
+type place struct {
+	dir   string
+	files map[string]fs.FileInfo
+}
+
+// remember notes the files that make up the journal. The -wal and -shm beside
+// the database take part: an entry in a deleted -wal is lost with the process.
+func remember(dir string) (*place, error) {
+	p := &place{dir: dir, files: map[string]fs.FileInfo{}}
+	db := dbPath(dir)
+	for _, path := range []string{db, db + "-wal", db + "-shm", pinPath(dir)} {
+		st, err := os.Lstat(path)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %v", ErrUnavailable, err)
+		}
+		p.files[path] = st
+	}
+	return p, nil
+}
+
+// same reports whether the files are still those, and still writable. The mode
+// counts beside the access right: to root every file is writable, but an
+// operator who takes the right away means it.
+func (p *place) same() error {
+	for path, was := range p.files {
+		now, err := os.Lstat(path)
+		if err != nil {
+			return fmt.Errorf("%w: %v", ErrReplaced, err)
+		}
+		if !os.SameFile(was, now) {
+			return fmt.Errorf("%w: %s is another file than the one that was opened", ErrReplaced, path)
+		}
+		if now.Mode().Perm()&0o200 == 0 {
+			return fmt.Errorf("%w: %s is read-only", ErrUnavailable, path)
+		}
+	}
+	st, err := os.Stat(p.dir)
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrUnavailable, err)
+	}
+	if st.Mode().Perm()&0o200 == 0 {
+		return fmt.Errorf("%w: %s is read-only", ErrUnavailable, p.dir)
+	}
+	for _, path := range []string{p.dir, dbPath(p.dir)} {
+		if err := unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK, unix.AT_EACCESS); err != nil {
+			return fmt.Errorf("%w: %s: %v", ErrUnavailable, path, err)
+		}
+	}
+	return nil
+}
+
+// free returns the bytes that an unprivileged process may still take.
+func (p *place) free() (int64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(p.dir, &st); err != nil {
+		return 0, fmt.Errorf("%w: free space: %v", ErrUnavailable, err)
+	}
+	return int64(st.Bavail) * int64(st.Bsize), nil
+}
+
+// admits reports whether an entry that needs r may be written now.
+func (p *place) admits(r room, reserve int64) error {
+	if err := p.same(); err != nil {
+		return err
+	}
+	need := reserve
+	switch r {
+	case roomNone:
+		return nil
+	case roomHalf:
+		need /= 2
+	}
+	free, err := p.free()
+	if err != nil {
+		return err
+	}
+	if free < need {
+		return fmt.Errorf("%w: %d bytes are free, the reserve is %d", ErrLowDisk, free, need)
+	}
+	return nil
+}
