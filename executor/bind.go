@@ -1,0 +1,158 @@
+package executor
+
+import (
+	"errors"
+	"fmt"
+	"net/textproto"
+	"slices"
+	"strings"
+
+	"executor/internal/action"
+	"executor/internal/contract"
+	"executor/internal/policy"
+	"executor/internal/target"
+)
+
+// maxRedirects is how many redirects a read may follow inside its binding.
+const maxRedirects = 5
+
+// userAgent is what HTTP servers see unless the caller names its own.
+const userAgent = "executor"
+
+// A bound is a draft with its target and credential: the action, the level that
+// is due, and the items of the vault that took part.
+type bound struct {
+	action action.Action
+	level  action.Level
+	items  []policy.Ref
+	// scope is what a session yes would cover, in words; "" where there is no such yes.
+	scope string
+}
+
+// bind normalizes a draft and binds it by one policy generation. It is pure: the
+// same draft and generation give the same action.
+func bind(g *policy.Generation, d contract.Draft) (bound, error) {
+	switch d := d.(type) {
+	case *contract.HTTPDraft:
+		return bindHTTP(g, d)
+	case *contract.SSHDraft:
+		return bindSSH(g, d)
+	case *contract.TargetsDraft:
+		a := &action.Targets{}
+		return bound{action: a, level: policy.DefaultLevel(a)}, nil
+	}
+	return bound{}, fmt.Errorf("no way to bind a draft of type %T", d)
+}
+
+func bindHTTP(g *policy.Generation, d *contract.HTTPDraft) (bound, error) {
+	u, err := parseURL(d)
+	if err != nil {
+		return bound{}, err
+	}
+	b, err := g.BindURL(u, d.Credential)
+	if err != nil {
+		return bound{}, notBound(err, u.Origin())
+	}
+	if err := checkAddress(u, b); err != nil {
+		return bound{}, err
+	}
+	headers, err := finalHeaders(d, b.Credential)
+	if err != nil {
+		return bound{}, err
+	}
+	a := &action.HTTP{
+		Method: d.Method, URL: u.String(), Origin: u.Origin(), Headers: headers, Body: action.Blob{Bytes: d.Body},
+		Binding: b.Pattern, Address: action.Address{Private: b.Credential != nil},
+		Limits: action.Limits{Timeout: d.Timeout, MaxBytes: d.MaxBytes},
+	}
+	if b.Credential != nil {
+		a.Credential = b.Credential.Ref()
+	}
+	out := bound{action: a, items: b.Items, level: action.Stricter(policy.DefaultLevel(a), b.Floor)}
+	if out.level >= action.Session && (d.Method == "GET" || d.Method == "HEAD") {
+		a.Redirects = action.Redirects{Max: maxRedirects, Within: b.Pattern}
+	}
+	if out.level == action.Session {
+		out.scope = fmt.Sprintf("GET, HEAD and OPTIONS under %s with credential %s version %d", b.Pattern, b.Credential.Name, b.Credential.Version)
+	}
+	return out, nil
+}
+
+func parseURL(d *contract.HTTPDraft) (target.URL, error) {
+	u, err := target.Parse(d.URL)
+	switch {
+	case errors.Is(err, target.ErrNever):
+		return target.URL{}, refusal(TargetBlocked, "the target is blocked: "+err.Error())
+	case err != nil:
+		return target.URL{}, action.Problems{{Path: "/url", Problem: err.Error()}}
+	}
+	return u.AddQuery(d.Query), nil
+}
+
+func notBound(err error, where string) error {
+	if errors.Is(err, policy.ErrNotBound) {
+		return &Refusal{Code: CredentialNotBound, Message: err.Error() + ": " + where + ". list_targets shows where each credential applies", Cause: err}
+	}
+	return err
+}
+
+// checkAddress judges an address that is spelled out in the URL. Names are judged
+// by the runner, after the intent, when they are resolved.
+func checkAddress(u target.URL, b policy.Binding) error {
+	v, literal := u.Judge()
+	switch {
+	case !literal || v.Class() == target.Public:
+		return nil
+	case v.Class() == target.Private && b.Credential != nil:
+		return nil
+	case v.Class() == target.Private:
+		return refusal(TargetBlocked, fmt.Sprintf("%s is %s; such targets are reached only where the operator bound a credential to them", u.Host(), v.Why()))
+	}
+	return refusal(TargetBlocked, fmt.Sprintf("the target is blocked: %s is %s", u.Host(), v.Why()))
+}
+
+// finalHeaders adds what is sent besides the caller's headers, sorted by name.
+func finalHeaders(d *contract.HTTPDraft, c *policy.Credential) ([]action.Header, error) {
+	out := slices.Clone(d.Headers)
+	if c != nil {
+		if name, ok := strings.CutPrefix(c.Slot(), "header "); ok && hasHeader(out, name) {
+			return nil, action.Problems{{Path: "/headers/" + name, Problem: "this header carries the credential; leave it out"}}
+		}
+	}
+	add := func(name, value string) {
+		if !hasHeader(out, name) {
+			out = append(out, action.Header{Name: name, Value: value})
+		}
+	}
+	add("Accept", "*/*")
+	add("User-Agent", userAgent)
+	if d.ContentType != "" {
+		add("Content-Type", d.ContentType)
+	}
+	slices.SortFunc(out, func(a, b action.Header) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+func hasHeader(headers []action.Header, name string) bool {
+	name = textproto.CanonicalMIMEHeaderKey(name)
+	return slices.ContainsFunc(headers, func(h action.Header) bool { return h.Name == name })
+}
+
+func bindSSH(g *policy.Generation, d *contract.SSHDraft) (bound, error) {
+	h, b, err := g.BindHost(d.Host)
+	if errors.Is(err, policy.ErrUnknownHost) {
+		return bound{}, &Refusal{
+			Code: UnknownHost, Message: "there is no host of this name; list_targets shows the hosts. Only the operator can add one",
+			Problems: action.Problems{{Path: "/host", Problem: "unknown host"}}, Cause: err,
+		}
+	}
+	if err != nil {
+		return bound{}, notBound(err, "the operator must mend this")
+	}
+	a := &action.SSH{
+		Host: h.Name, Command: d.Command, Argv: d.Argv, Env: d.Env, Stdin: action.Blob{Bytes: d.Stdin},
+		Hops:   []action.Hop{{Address: h.Addr, User: h.User, HostKeys: h.HostKeys, Credential: b.Credential.Ref()}},
+		Limits: action.Limits{Timeout: d.Timeout, MaxBytes: d.MaxBytes},
+	}
+	return bound{action: a, items: b.Items, level: action.Stricter(policy.DefaultLevel(a), b.Floor)}, nil
+}

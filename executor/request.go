@@ -1,0 +1,122 @@
+package executor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"executor/approval"
+	"executor/internal/action"
+	"executor/internal/policy"
+
+	"github.com/gowebpki/jcs"
+)
+
+// informEvery is how often a waiting caller that asked for it hears that it waits.
+const informEvery = 10 * time.Second
+
+// request is what the operator is asked: the action itself, bound by its digest.
+func (w *work) request() (approval.Request, error) {
+	digest, err := w.approvalDigest()
+	if err != nil {
+		return approval.Request{}, err
+	}
+	r := approval.Request{
+		ActivityID: w.record.ActivityID, SessionID: w.session.id, Tool: w.call.Tool,
+		Client: w.session.client(), Level: w.bound.level, Digest: digest, ActionDigest: w.digest,
+		Holds: w.holds,
+	}
+	if w.bound.scope != "" {
+		r.Scope = &approval.Scope{Key: w.scopeKey(), Text: w.bound.scope}
+	}
+	return r, nil
+}
+
+// approvalDigest is what an answer redeems: the action under one contract, for
+// one session, by the versions of the items that were involved.
+func (w *work) approvalDigest() (string, error) {
+	raw, err := json.Marshal(struct {
+		Action   string       `json:"action"`
+		Session  string       `json:"session"`
+		Tool     string       `json:"tool"`
+		Contract string       `json:"contract"`
+		Adapter  string       `json:"adapter"`
+		Items    []policy.Ref `json:"items"`
+		Level    action.Level `json:"level"`
+	}{w.digest, w.session.id, w.call.Tool, w.record.ContractDigest, w.record.Adapter, w.bound.items, w.bound.level})
+	if err != nil {
+		return "", err
+	}
+	canonical, err := jcs.Transform(raw)
+	if err != nil {
+		return "", err
+	}
+	return action.Sum(canonical), nil
+}
+
+// scopeKey names what a session yes covers: it changes with the contract, the
+// binding and every version that takes part.
+func (w *work) scopeKey() string {
+	key := w.call.Tool + "|" + w.record.ContractDigest + "|" + w.bound.scope
+	for _, it := range w.bound.items {
+		key += fmt.Sprintf("|%s/%s@%d", it.Kind, it.Name, it.Version)
+	}
+	return key
+}
+
+var errMoved = errors.New("what was shown no longer holds")
+
+// holds is asked at redemption: would this call, judged now, still be this action
+// under this contract at this level?
+func (w *work) holds() error {
+	current, ok := w.contract.Load().Tool(w.call.Tool)
+	if !ok || current.Digest() != w.record.ContractDigest {
+		return errMoved
+	}
+	g, _, err := w.cfg.Credentials.Current()
+	if err != nil {
+		return err
+	}
+	again, err := bind(g, w.draft)
+	if err != nil {
+		return errors.Join(errMoved, err)
+	}
+	digest, err := action.Digest(again.action)
+	if err != nil || digest != w.digest || again.level != w.bound.level {
+		return errMoved
+	}
+	return nil
+}
+
+// keepInformed tells the caller that it waits, at once and then at intervals,
+// until stop is called.
+func (w *work) keepInformed() (stop func()) {
+	if w.call.Progress == nil {
+		return func() {}
+	}
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(informEvery)
+		defer tick.Stop()
+		for {
+			w.call.Progress("waiting for the operator's approval")
+			select {
+			case <-tick.C:
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() { close(quit); <-done }
+}
+
+// client is the bucket of the flood limits: the process that started the peer.
+func (s *Session) client() string {
+	if p, ok := s.info.Peer.Parent(); ok {
+		return "pid " + strconv.Itoa(p.PID)
+	}
+	return "pid " + strconv.Itoa(s.info.Peer.PID)
+}

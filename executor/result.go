@@ -1,0 +1,205 @@
+package executor
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"strings"
+	"unicode/utf8"
+
+	"executor/internal/action"
+	"executor/internal/mask"
+	"executor/journal"
+)
+
+// fields are the parts of a response, masked: result for the agent, facts for the
+// journal.
+type fields struct {
+	result     map[string]any
+	facts      map[string]any
+	outcome    journal.Outcome
+	redactions int
+	weak       bool
+	err        error
+}
+
+// fields masks the response. It is the one place where downstream text passes on.
+func (w *work) fields() fields {
+	f := fields{result: map[string]any{}, facts: map[string]any{}}
+	m := &masker{work: w, fields: &f}
+	if c := w.bound.action.Cred(); c != nil {
+		m.inUse = c.Name
+	}
+	switch r := w.response.(type) {
+	case *HTTPResponse:
+		m.http(r)
+	case *SSHResponse:
+		m.ssh(r)
+	case *TargetsResponse:
+		f.result["hosts"], f.result["bindings"] = r.Hosts, r.Bindings
+	}
+	return f
+}
+
+// A masker takes the secrets out of one response, and counts them.
+type masker struct {
+	*work
+	*fields
+	inUse string
+}
+
+// bytes masks b. What was cut at a limit loses a secret's first half as well.
+func (m *masker) bytes(b []byte, cut bool) []byte {
+	var out bytes.Buffer
+	filter := m.mask.Writer(&out, m.inUse)
+	_, err := filter.Write(b)
+	end := filter.Close
+	if cut {
+		end = filter.Cut
+	}
+	if err == nil {
+		err = end()
+	}
+	m.note(filter.Report(), err)
+	if err != nil {
+		return nil
+	}
+	return out.Bytes()
+}
+
+func (m *masker) text(s string) string { return string(m.bytes([]byte(s), false)) }
+
+func (m *masker) note(r mask.Report, err error) {
+	m.redactions += r.Total()
+	m.weak = m.weak || r.WeakSeen
+	if err != nil {
+		m.err = fmt.Errorf("mask: %w", err)
+	}
+}
+
+func (m *masker) http(r *HTTPResponse) {
+	status := r.Status
+	m.outcome.HTTPStatus, m.outcome.Bytes = &status, r.Total
+	headers := map[string]string{}
+	for _, h := range r.Headers {
+		name, value := m.text(h.Name), m.text(h.Value)
+		if old, ok := headers[name]; ok {
+			value = old + ", " + value
+		}
+		headers[name] = value
+	}
+	body := m.bytes(r.Body, r.Truncated)
+	m.outcome.ResponseSHA256 = action.Sum(body)
+	m.result["status"], m.result["headers"] = r.Status, headers
+	m.result["content_type"], m.result["bytes"] = m.text(r.ContentType), r.Total
+	m.result["truncated"], m.result["duration_ms"] = r.Truncated, r.Duration.Milliseconds()
+	m.result["final_url"] = m.text(r.FinalURL)
+	m.optional("redirect", r.Redirect)
+	m.optional("note", r.Note)
+	if isJSON(r.ContentType) && !r.Truncated && json.Valid(body) {
+		m.result["json"] = json.RawMessage(body)
+	} else {
+		m.output("body", body, r.Truncated)
+	}
+	m.keep(r.Facts)
+}
+
+func (m *masker) ssh(r *SSHResponse) {
+	m.outcome.ExitCode, m.outcome.Bytes = r.Exit, r.Total
+	stdout, stderr := m.bytes(r.Stdout, r.StdoutTruncated), m.bytes(r.Stderr, r.StderrTruncated)
+	m.outcome.ResponseSHA256 = action.Sum(append(bytes.Clone(stdout), stderr...))
+	switch {
+	case r.Exit != nil:
+		m.result["exit_code"] = *r.Exit
+	case r.Signal != "":
+		m.result["signal"] = m.text(r.Signal)
+	default:
+		m.result["outcome"] = "unknown"
+	}
+	m.output("stdout", stdout, r.StdoutTruncated)
+	m.output("stderr", stderr, r.StderrTruncated)
+	m.result["truncated"] = r.StdoutTruncated || r.StderrTruncated
+	m.result["channel_left_open"], m.result["may_still_run"] = r.ChannelLeftOpen, r.MayStillRun
+	m.result["bytes"], m.result["duration_ms"] = r.Total, r.Duration.Milliseconds()
+	m.optional("note", r.Note)
+	m.facts["may_still_run"], m.facts["channel_left_open"] = r.MayStillRun, r.ChannelLeftOpen
+	m.optional("signal", r.Signal)
+	m.keep(r.Facts)
+}
+
+func (m *masker) optional(name, value string) {
+	if value != "" {
+		m.result[name] = m.text(value)
+		m.facts[name] = m.result[name]
+	}
+}
+
+// output gives text as text and anything else as base64. What was cut in the
+// middle of a character loses the rest of it.
+func (m *masker) output(name string, b []byte, cut bool) {
+	if cut {
+		b = trimPartialRune(b)
+	}
+	if utf8.Valid(b) && !bytes.ContainsRune(b, 0) {
+		m.result[name] = string(b)
+		return
+	}
+	m.result[name+"_base64"] = base64.StdEncoding.EncodeToString(b)
+}
+
+func trimPartialRune(b []byte) []byte {
+	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
+		if tail := b[len(b)-i:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				return b[:len(b)-i]
+			}
+			return b
+		}
+	}
+	return b
+}
+
+// keep masks what the runner observed, for the journal.
+func (m *masker) keep(facts map[string]any) {
+	for k, v := range facts {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			m.err = err
+			continue
+		}
+		m.facts[k] = json.RawMessage(m.bytes(raw, false))
+	}
+}
+
+// downstream is what the journal records of the downstream.
+func (w *work) downstream(f fields) json.RawMessage {
+	if w.response == nil {
+		return nil
+	}
+	raw, err := json.Marshal(f.facts)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// succeeded is the reply with the result in the shape of the call's revision.
+func (w *work) succeeded(f fields) Reply {
+	f.result["schema_revision"] = w.record.SchemaRevision
+	f.result["activity_id"] = w.record.ActivityID
+	if _, isTargets := w.response.(*TargetsResponse); isTargets {
+		delete(f.result, "redactions")
+	}
+	text, err := json.Marshal(f.result)
+	if err != nil {
+		return w.envelope(Internal, "the result could not be written as JSON", w.started.Load(), nil, 0)
+	}
+	return Reply{Structured: f.result, Text: string(text), Revision: w.record.SchemaRevision, Digest: w.record.ContractDigest}
+}
+
+func isJSON(contentType string) bool {
+	t, _, err := mime.ParseMediaType(contentType)
+	return err == nil && (t == "application/json" || strings.HasSuffix(t, "+json"))
+}

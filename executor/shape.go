@@ -1,0 +1,132 @@
+package executor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"executor/internal/action"
+	"executor/journal"
+)
+
+// A Reply is what the agent gets.
+type Reply struct {
+	// Structured is the JSON object of the result, or of the error envelope.
+	Structured map[string]any
+	// Text says the same in words.
+	Text    string
+	IsError bool
+	// Revision and Digest name the contract that the call was judged by; 0 when
+	// it was refused before one was found.
+	Revision int
+	Digest   string
+}
+
+// shaped is what came of an execution: for the journal and for the agent.
+type shaped struct {
+	outcome    journal.Outcome
+	downstream json.RawMessage
+	reply      Reply
+}
+
+// shape turns what came back into the outcome and the reply, masked. failure is
+// what execute returned.
+func (w *work) shape(failure error) shaped {
+	f := w.fields()
+	out := shaped{outcome: f.outcome}
+	out.outcome.Status = journal.OK
+	out.outcome.SideEffectStarted = w.started.Load()
+	out.outcome.DurationMS = w.cfg.Clock().Sub(w.began).Milliseconds()
+	out.outcome.Redactions = f.redactions
+	out.downstream = w.downstream(f)
+	switch {
+	case f.weak:
+		w.session.echoed()
+		out.fail(w, runError(ResultWithheld, "the answer contains the credential that was used, which is too short to be masked safely; the result is withheld"))
+	case failure != nil:
+		out.reply.Structured = partial(f.result)
+		out.fail(w, failure)
+	case f.err != nil:
+		out.fail(w, f.err)
+	default:
+		f.result["redactions"] = f.redactions
+		out.reply = w.succeeded(f)
+	}
+	return out
+}
+
+func runError(code Code, message string) error { return &RunError{Code: code, Message: message} }
+
+// fail makes the outcome an error and the reply its envelope, beside whatever of
+// the result may still be told.
+func (s *shaped) fail(w *work, failure error) {
+	e := &RunError{Code: Internal, Message: "an internal error while the action ran", Detail: failure}
+	var known *RunError
+	if errors.As(failure, &known) {
+		e = known
+	}
+	s.outcome.ErrorCode = string(e.Code)
+	s.outcome.Status = failedStatus(e.Code)
+	message, n := w.mask.String(e.Message, "")
+	s.outcome.Redactions += n.Total()
+	extra := s.reply.Structured
+	s.reply = w.envelope(e.Code, message, s.outcome.SideEffectStarted, nil, 0)
+	for k, v := range extra {
+		if _, taken := s.reply.Structured[k]; !taken {
+			s.reply.Structured[k] = v
+		}
+	}
+}
+
+func failedStatus(c Code) string {
+	switch c {
+	case CallCancelled:
+		return journal.Cancelled
+	case UpstreamTimeout:
+		return journal.Timeout
+	}
+	return journal.Error
+}
+
+// partial is what a run that failed may still tell: output, never a success.
+func partial(result map[string]any) map[string]any {
+	out := map[string]any{}
+	for _, k := range []string{"stdout", "stdout_base64", "stderr", "stderr_base64", "may_still_run", "body", "body_base64", "truncated", "note"} {
+		if v, ok := result[k]; ok {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// envelope is the error of one call, flat, and the same facts in one sentence.
+func (w *work) envelope(code Code, message string, started bool, problems action.Problems, current int) Reply {
+	m := map[string]any{
+		"error_code": string(code), "message": message, "tool": w.call.Tool,
+		"required_action": code.RequiredAction(), "side_effect_started": started,
+		"schema_revision": w.record.SchemaRevision, "activity_id": w.record.ActivityID,
+	}
+	if current > 0 {
+		m["current_revision"] = current
+	}
+	if len(problems) > 0 {
+		m["problems"] = problems
+	}
+	effect := "Nothing was done."
+	if started {
+		effect = "The action had begun, and may have had an effect."
+	}
+	text := fmt.Sprintf("%s: %s. %s Required action: %s. Activity %s.", code, message, effect, code.RequiredAction(), w.record.ActivityID)
+	return Reply{Structured: m, Text: text, IsError: true, Revision: w.record.SchemaRevision, Digest: w.record.ContractDigest}
+}
+
+// refused is the reply to a call that was stopped before its intent.
+func (w *work) refused(r *Refusal) Reply {
+	return w.envelope(r.Code, r.Message, false, r.Problems, r.Current)
+}
+
+// notRecorded is the reply when the action was done and its outcome could not be
+// written: the agent must not believe that it failed.
+func (w *work) notRecorded() Reply {
+	return w.envelope(DoneNotRecorded, "the action was carried out, but its outcome could not be written to the journal; ask the operator before you do anything again", w.started.Load(), nil, 0)
+}

@@ -1,0 +1,142 @@
+package executor
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"executor/approval"
+	"executor/internal/action"
+	"executor/internal/peer"
+)
+
+// sheet is the page that the operator reads: the action itself, all of it.
+func (w *work) sheet(ctx context.Context) (approval.Sheet, error) {
+	history, err := w.history(ctx)
+	if err != nil {
+		return approval.Sheet{}, err
+	}
+	s := approval.Sheet{Sections: []approval.Section{
+		{Title: "Action", Fields: actionFields(w.bound.action)},
+		{Title: "Contract", Fields: []approval.Field{
+			{Label: "tool", Text: fmt.Sprintf("%s, revision %d", w.call.Tool, w.resolution.Contract.Revision)},
+			{Label: "earlier runs", Text: history},
+		}},
+		{Title: "Asked by", Fields: w.session.fields()},
+	}}
+	if w.bound.scope != "" {
+		s.Sections = append(s.Sections, approval.Section{Title: "A yes covers, until this session ends", Fields: []approval.Field{
+			{Label: w.call.Tool, Text: w.bound.scope},
+		}})
+	}
+	return s, nil
+}
+
+func actionFields(a action.Action) []approval.Field {
+	switch a := a.(type) {
+	case *action.HTTP:
+		return httpFields(a)
+	case *action.SSH:
+		return sshFields(a)
+	}
+	return []approval.Field{{Label: "kind", Text: a.Kind()}}
+}
+
+func httpFields(a *action.HTTP) []approval.Field {
+	f := []approval.Field{
+		{Label: "request", Text: a.Method + " " + a.URL},
+		{Label: "host", Text: a.Origin},
+		{Label: "credential", Text: credentialText(a.Credential)},
+	}
+	for _, h := range a.Headers {
+		f = append(f, approval.Field{Label: "header", Text: h.Name + ": " + h.Value})
+	}
+	f = append(f, blobFields("body", a.Body)...)
+	limits := fmt.Sprintf("%s, answer up to %d bytes", a.Limits.Timeout, a.Limits.MaxBytes)
+	if a.Redirects.Max > 0 {
+		limits += fmt.Sprintf(", up to %d redirects inside %s", a.Redirects.Max, a.Redirects.Within)
+	}
+	if a.TLS.SkipVerify {
+		f = append(f, approval.Field{Label: "TLS", Text: "the server's certificate is NOT verified"})
+	}
+	return append(f, approval.Field{Label: "limits", Text: limits})
+}
+
+func sshFields(a *action.SSH) []approval.Field {
+	f := []approval.Field{{Label: "command", Text: a.Command}}
+	if a.Argv != nil {
+		f = append(f, approval.Field{Label: "quoted from", Text: strconv.Itoa(len(a.Argv)) + " arguments, for a POSIX shell"})
+	}
+	for i, h := range a.Hops {
+		label := "host"
+		if i < len(a.Hops)-1 {
+			label = "by way of"
+		}
+		f = append(f, approval.Field{Label: label, Text: fmt.Sprintf("%s (%s@%s)", a.Host, h.User, h.Address)},
+			approval.Field{Label: "credential", Text: credentialText(h.Credential)})
+	}
+	for _, e := range a.Env {
+		f = append(f, approval.Field{Label: "environment", Text: e.Name + "=" + e.Value})
+	}
+	f = append(f, blobFields("standard input", a.Stdin)...)
+	return append(f, approval.Field{Label: "limits", Text: fmt.Sprintf("%s, then it is signalled and the channel closed; output up to %d bytes", a.Limits.Timeout, a.Limits.MaxBytes)})
+}
+
+func credentialText(c *action.Credential) string {
+	if c == nil {
+		return "none: no binding covers this target"
+	}
+	return fmt.Sprintf("%s version %d (%s, in %s)", c.Name, c.Version, c.Type, c.Slot)
+}
+
+// blobFields shows all of a body: as text where it is text, as base64 otherwise.
+func blobFields(label string, b action.Blob) []approval.Field {
+	if len(b.Bytes) == 0 {
+		return nil
+	}
+	f := []approval.Field{{Label: label, Text: fmt.Sprintf("%d bytes, %s", len(b.Bytes), action.Sum(b.Bytes))}}
+	if utf8.Valid(b.Bytes) {
+		return append(f, approval.Field{Label: label + " text", Text: string(b.Bytes)})
+	}
+	return append(f, approval.Field{Label: label + " in base64", Text: base64.StdEncoding.EncodeToString(b.Bytes)})
+}
+
+// history says how this very action fared before.
+func (w *work) history(ctx context.Context) (string, error) {
+	runs, err := w.cfg.Journal.RanBefore(ctx, w.digest)
+	switch {
+	case err != nil:
+		return "", &Refusal{Code: JournalUnavailable, Message: "journal unavailable, action not run: it cannot be asked for earlier runs", Cause: err}
+	case runs.Count == 0:
+		return "none of this very action", nil
+	}
+	return fmt.Sprintf("%d of this very action, last %s, which ended as %s", runs.Count, runs.LastTime.Format(time.RFC3339), runs.LastStatus), nil
+}
+
+// fields show who asks: what the kernel saw, and what the agent claims.
+func (s *Session) fields() []approval.Field {
+	f := []approval.Field{
+		{Label: "claims to be", Text: strings.TrimSpace(s.info.Client.Name + " " + s.info.Client.Version)},
+		{Label: "observed", Text: chainText(s.info.Peer)},
+		{Label: "session", Text: s.id},
+	}
+	if s.info.SameUID {
+		f = append(f, approval.Field{Label: "note", Text: "runs under your own user id, so it is trusted no less than you are"})
+	}
+	return f
+}
+
+func chainText(p peer.Peer) string {
+	names := []string{}
+	for _, one := range p.Chain {
+		names = append(names, fmt.Sprintf("%s[%d]", one.Name, one.PID))
+	}
+	if len(names) == 0 {
+		return fmt.Sprintf("uid %d, pid %d", p.UID, p.PID)
+	}
+	return fmt.Sprintf("uid %d: %s", p.UID, strings.Join(names, " < "))
+}
