@@ -1,0 +1,102 @@
+package httprun
+
+import (
+	"crypto/tls"
+	"net/http"
+	"sync"
+	"time"
+
+	"executor/internal/action"
+)
+
+const (
+	maxHeaderBytes   = 256 << 10
+	handshakeTimeout = 15 * time.Second
+	idlePerHost      = 32
+)
+
+// A poolKey separates connections that must not be shared: another credential
+// version, TLS policy, or right to reach private addresses.
+type poolKey struct {
+	credential string
+	version    int
+	tls        action.TLS
+	private    bool
+	mode       mode
+}
+
+func keyOf(h *action.HTTP) poolKey {
+	k := poolKey{tls: h.TLS, private: h.Address.Private, mode: modeOf(h)}
+	if h.Credential != nil {
+		k.credential, k.version = h.Credential.Name, h.Credential.Version
+	}
+	return k
+}
+
+type pool struct {
+	transport *http.Transport
+	used      uint64 // pools.clock at the last use
+}
+
+type pools struct {
+	cfg   Config
+	mu    sync.Mutex
+	clock uint64
+	open  map[poolKey]*pool
+}
+
+func (ps *pools) get(k poolKey) *pool {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ps.clock++
+	p := ps.open[k]
+	if p == nil {
+		if len(ps.open) >= ps.cfg.MaxPools {
+			ps.dropOldest()
+		}
+		p = &pool{transport: newTransport(ps.cfg, k)}
+		ps.open[k] = p
+	}
+	p.used = ps.clock
+	return p
+}
+
+func (ps *pools) dropOldest() {
+	var oldest poolKey
+	least := ps.clock
+	for k, p := range ps.open {
+		if p.used < least {
+			oldest, least = k, p.used
+		}
+	}
+	ps.open[oldest].transport.CloseIdleConnections()
+	delete(ps.open, oldest)
+}
+
+func (ps *pools) close() {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	for _, p := range ps.open {
+		p.transport.CloseIdleConnections()
+	}
+	clear(ps.open)
+}
+
+func newTransport(cfg Config, k poolKey) *http.Transport {
+	d := &dialer{resolver: cfg.Resolver, dialer: cfg.Dialer, private: k.private}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(k.mode == anyProtocol)
+	return &http.Transport{
+		Proxy:                  nil,
+		DialContext:            d.dial,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.Roots},
+		TLSHandshakeTimeout:    handshakeTimeout,
+		Protocols:              protocols,
+		DisableCompression:     true,
+		DisableKeepAlives:      k.mode == http1Once,
+		MaxIdleConnsPerHost:    idlePerHost,
+		IdleConnTimeout:        cfg.Idle,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+	}
+}
