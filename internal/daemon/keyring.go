@@ -1,0 +1,150 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"executor/executor"
+	"executor/internal/action"
+	"executor/internal/mask"
+	"executor/internal/policy"
+	"executor/vault"
+)
+
+// A keyring is the vault as the pipeline sees it: one reading of its policy and
+// masks, replaced whole. It is safe for concurrent use.
+type keyring struct {
+	mu     sync.RWMutex
+	vault  *vault.Vault
+	policy *policy.Generation // nil while locked
+	mask   *mask.Set
+}
+
+// open takes v as the vault to read from.
+func (k *keyring) open(v *vault.Vault) error {
+	g, set, err := read(v)
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.vault, k.policy, k.mask = v, g, set
+	return nil
+}
+
+// reload reads the vault again after somebody edited it.
+func (k *keyring) reload(ctx context.Context) error {
+	k.mu.RLock()
+	v, locked := k.vault, k.policy == nil
+	k.mu.RUnlock()
+	if locked {
+		return nil
+	}
+	if err := v.Reload(ctx); err != nil {
+		return err
+	}
+	return k.open(v)
+}
+
+// lock wipes the secrets. What a running action brings back can no longer be
+// masked, so it is withheld.
+func (k *keyring) lock(ctx context.Context) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.policy == nil {
+		return nil
+	}
+	k.policy = nil
+	k.mask.Wipe()
+	k.mask = nil
+	return k.vault.Lock(ctx)
+}
+
+func (k *keyring) locked() bool {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.policy == nil
+}
+
+// LoadPolicy reads the policy that a vault holds.
+func LoadPolicy(v *vault.Vault) (*policy.Generation, error) {
+	var items []policy.Item
+	for _, it := range v.Items() {
+		items = append(items, policy.Item{Kind: it.Kind, Name: it.Name, Version: it.Version, Body: it.Body})
+	}
+	g, err := policy.Load(v.Generation(), items)
+	if err != nil {
+		return nil, fmt.Errorf("vault generation %d: %w", v.Generation(), err)
+	}
+	return g, nil
+}
+
+func read(v *vault.Vault) (*policy.Generation, *mask.Set, error) {
+	g, err := LoadPolicy(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	var named []mask.Named
+	for _, s := range v.Secrets() {
+		named = append(named, mask.Named{Name: s.Name, Secret: s.Secret})
+	}
+	set := mask.NewSet(named)
+	for _, n := range named {
+		n.Secret.Wipe()
+	}
+	return g, set, nil
+}
+
+// Current returns the reading that calls are judged by.
+func (k *keyring) Current() (*policy.Generation, *mask.Set, error) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if k.policy == nil {
+		return nil, nil, executor.ErrLocked
+	}
+	return k.policy, k.mask, nil
+}
+
+// Lease hands out the credentials of an action, in the versions that it names.
+func (k *keyring) Lease(a action.Action) (*executor.Lease, error) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if k.policy == nil {
+		return nil, executor.ErrLocked
+	}
+	s, ok := a.(*action.SSH)
+	if !ok {
+		return k.lease(a.Cred())
+	}
+	var l *executor.Lease
+	var hops []*executor.Lease
+	for _, h := range s.Hops {
+		if l != nil {
+			hops = append(hops, l)
+		}
+		var err error
+		if l, err = k.lease(h.Credential); err != nil {
+			return nil, err
+		}
+	}
+	if l != nil {
+		l.Hops = hops
+	}
+	return l, nil
+}
+
+func (k *keyring) lease(c *action.Credential) (*executor.Lease, error) {
+	if c == nil {
+		return nil, nil
+	}
+	meta, ok := k.policy.Credential(c.Name)
+	if !ok || meta.Version != c.Version {
+		return nil, fmt.Errorf("credential %s version %d: %w", c.Name, c.Version, vault.ErrNoSuchItem)
+	}
+	s, err := k.vault.Lease(policy.KindCredential, c.Name, c.Version)
+	if err != nil {
+		return nil, err
+	}
+	return &executor.Lease{Meta: *meta, Secret: s}, nil
+}
