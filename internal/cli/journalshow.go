@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"executor/journal"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) journalShow() *cobra.Command {
+	var out outputFlags
+	cmd := &cobra.Command{
+		Use:   "show SEQ|ID",
+		Short: "Show one call or session whole",
+		Long: `Show one call or session whole. A call is named by its SEQ from the listing, or
+by its id; a session by its id. The beginning of an id is enough where it fits
+no other.`,
+		Example: `  executor journal show 12
+  executor journal show 019ad1e0-5c1f -o json`,
+		Args: func(cmd *cobra.Command, args []string) error { return oneArg(cmd, args, "SEQ or ID") },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			return a.show(cmd.Context(), args[0], out)
+		},
+	}
+	out.register(cmd)
+	return cmd
+}
+
+func (a *app) show(ctx context.Context, id string, out outputFlags) (err error) {
+	r, err := a.openReader(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	activity, err := findActivity(ctx, r, id)
+	if err == nil {
+		return showRecord(a.Out, out, activity, activityFacts)
+	}
+	if !errors.Is(err, journal.ErrNotFound) {
+		return err
+	}
+	session, err := r.Session(ctx, id)
+	if errors.Is(err, journal.ErrNotFound) {
+		return fmt.Errorf("no call and no session has the number or id %q; list them with: executor journal query", id)
+	}
+	if err != nil {
+		return err
+	}
+	return showRecord(a.Out, out, session, sessionFacts)
+}
+
+func showRecord[T any](w io.Writer, out outputFlags, v T, facts func(T) []fact) error {
+	if out.format != "table" || out.jq != "" {
+		return writeOne(w, out, v)
+	}
+	return writeFacts(w, facts(v))
+}
+
+// findActivity finds a call by its seq, which does not begin with 0 as the ids of
+// our time do, or by its id.
+func findActivity(ctx context.Context, r *journal.Reader, id string) (journal.Activity, error) {
+	seq, err := strconv.ParseUint(id, 10, 62)
+	if err != nil || id[0] == '0' {
+		return r.Activity(ctx, id)
+	}
+	for x, err := range r.Activities(ctx, journal.Filter{After: int64(seq) - 1}) {
+		if err != nil {
+			return journal.Activity{}, err
+		}
+		if x.Seq == int64(seq) {
+			return x, nil
+		}
+		break
+	}
+	return r.Activity(ctx, id)
+}
+
+func activityFacts(x journal.Activity) []fact {
+	credential := "none"
+	if c := x.Credential; c != nil {
+		credential = fmt.Sprintf("%s version %d", c.Name, c.Version)
+	}
+	return []fact{
+		{"activity", x.ActivityID},
+		{"session", x.SessionID},
+		{"entry", fmt.Sprintf("%d, %s", x.Seq, x.Time.Local().Format(time.RFC3339))},
+		{"tool", fmt.Sprintf("%s, revision %d (declared %d, evidence: %s)", x.Tool, x.SchemaRevision, x.DeclaredRevision, x.RevisionEvidence)},
+		{"adapter", x.Adapter},
+		{"contract", x.ContractDigest},
+		{"target", x.DownstreamTarget},
+		{"credential", credential},
+		{"decision", decisionText(x.Decision)},
+		{"outcome", fmt.Sprintf("%s, after %d ms", statusText(x), x.Outcome.DurationMS)},
+		{"side effect", map[bool]string{true: "started", false: "not started"}[x.Outcome.SideEffectStarted]},
+		{"answer", answerText(x.Outcome)},
+		{"downstream", pretty(x.Downstream)},
+		{"handler", fmt.Sprintf("executor %s, commit %s, binary %s", x.HandlerBuild.Version, orNone(x.HandlerBuild.VCSRevision), x.HandlerBuild.BinarySHA256)},
+		{"action", x.ActionDigest},
+		{"raw args", x.RawArgs},
+		{"normalized", pretty(x.NormalizedArgs)},
+	}
+}
+
+func decisionText(d journal.Decision) string {
+	if d.Result == "" {
+		return "none was due"
+	}
+	parts := []string{d.Result, "level " + d.Level}
+	if d.Basis != "" {
+		parts = append(parts, "basis: "+d.Basis)
+	}
+	if d.By != "" {
+		parts = append(parts, "by "+d.By)
+	}
+	if d.ApprovalID != "" {
+		parts = append(parts, "request "+d.ApprovalID)
+	}
+	text := strings.Join(parts, ", ")
+	if d.ShownDigest != "" {
+		text += "\nshown " + d.ShownDigest
+	}
+	return text
+}
+
+func answerText(o journal.Outcome) string {
+	if o.ResponseSHA256 == "" {
+		return ""
+	}
+	return fmt.Sprintf("%d bytes, %s, %d credentials masked", o.Bytes, o.ResponseSHA256, o.Redactions)
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+func pretty(raw json.RawMessage) string {
+	if len(raw) == 0 || string(raw) == "null" {
+		return ""
+	}
+	out, err := json.MarshalIndent(raw, "", "  ")
+	if err != nil {
+		return string(raw)
+	}
+	return string(out)
+}
+
+func sessionFacts(s journal.Session) []fact {
+	closed := "still open"
+	if s.Closed != nil {
+		closed = s.Closed.Local().Format(time.RFC3339) + ", " + s.CloseReason
+	}
+	f := []fact{
+		{"session", s.SessionID},
+		{"opened", s.Opened.Local().Format(time.RFC3339)},
+		{"closed", closed},
+		{"transport", s.Transport},
+		{"claims to be", strings.TrimSpace(s.Client.Name + " " + s.Client.Version + ", MCP " + s.Client.Protocol)},
+		{"same uid", fmt.Sprint(s.SameUID)},
+		{"observed", pretty(s.Peer)},
+		{"calls", counts(s.Calls)},
+	}
+	for _, c := range s.Catalogs {
+		f = append(f, fact{"was served", fmt.Sprintf("%s, in the revisions %s\n%s", c.Time.Local().Format(time.RFC3339), counts(c.Tools), c.Digest)})
+	}
+	for _, g := range s.Grants {
+		f = append(f, fact{"grant " + g.ID, g.Scope + ", by " + g.By})
+	}
+	return f
+}
+
+// counts writes numbers by name, in the order of the names.
+func counts[N int | int64](numbers map[string]N) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(numbers)) {
+		parts = append(parts, fmt.Sprintf("%s %d", name, numbers[name]))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"executor/internal/term"
+	"executor/journal"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) journalTail() *cobra.Command {
+	var follow bool
+	var n int
+	var out outputFlags
+	cmd := &cobra.Command{
+		Use:   "tail",
+		Short: "Show the newest calls; with -f go on as they come",
+		Example: `  executor journal tail -f
+  executor journal tail -n 100 -o jsonl`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			if out.format != "table" && out.format != "jsonl" || out.jq != "" {
+				return usagef("tail writes -o table or -o jsonl, without --jq")
+			}
+			if n < 0 {
+				return usagef("-n %d: a number from 0 up is due", n)
+			}
+			return a.tail(cmd.Context(), n, follow, out)
+		},
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on as calls come and end")
+	cmd.Flags().IntVarP(&n, "lines", "n", 10, "begin with the newest `N`")
+	out.register(cmd)
+	return cmd
+}
+
+// pollEvery is how often tail -f looks. Each look is a short read.
+const pollEvery = 250 * time.Millisecond
+
+func (a *app) tail(ctx context.Context, n int, follow bool, out outputFlags) (err error) {
+	r, err := a.openReader(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	next, err := r.Last(ctx)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		first, err := collect(r.Activities(ctx, journal.Filter{N: n}))
+		if err != nil {
+			return err
+		}
+		if err := a.tailLines(first, out); err != nil {
+			return err
+		}
+	}
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for follow {
+		touched, seq, err := r.Tail(ctx, next)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		next = seq
+		if err := a.tailLines(touched, out); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+func (a *app) tailLines(items []journal.Activity, out outputFlags) error {
+	for _, x := range items {
+		if out.format == "jsonl" {
+			if err := writeLine(a.Out, x); err != nil {
+				return err
+			}
+			continue
+		}
+		if _, err := fmt.Fprintln(a.Out, tailLine(x, terminalWidth(a.Out))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tailLine is one call in one line. The target comes last, and with a width above 0
+// is cut to keep it.
+func tailLine(x journal.Activity, width int) string {
+	line := fmt.Sprintf("%s  %4d  %-12s  %-11s  %s  %s", x.Time.Local().Format(time.TimeOnly), x.Seq, x.Tool, orDash(x.Decision.Result), statusText(x), x.DownstreamTarget)
+	line = term.Safe(strings.TrimRight(line, " "))
+	if width > 0 {
+		line = term.Truncate(line, width)
+	}
+	return line
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
