@@ -47,6 +47,19 @@ func TestHelpFits(t *testing.T) {
 	}
 }
 
+// A second command of one name would hide the first, now and then.
+func TestNamesAreUnique(t *testing.T) {
+	walk(tree(), func(c *cobra.Command) {
+		seen := map[string]bool{}
+		for _, sub := range c.Commands() {
+			if seen[sub.Name()] {
+				t.Errorf("%s is there twice", sub.CommandPath())
+			}
+			seen[sub.Name()] = true
+		}
+	})
+}
+
 func TestCommandsAreDocumented(t *testing.T) {
 	walk(tree(), func(c *cobra.Command) {
 		switch {

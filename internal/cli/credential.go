@@ -77,7 +77,7 @@ func (a *app) addCredential(ctx context.Context, o *credentialAddOptions) (err e
 	if err := o.meta.Check(); err != nil {
 		return usagef("%v", err)
 	}
-	if err := a.checkSources(&o.pass, o.fromFile); err != nil {
+	if err := a.checkSources(o.meta.Type, &o.pass, o.fromFile); err != nil {
 		return err
 	}
 	body, err := json.Marshal(o.meta)

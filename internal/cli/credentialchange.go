@@ -43,7 +43,7 @@ the next call on. The old one is kept: "credential rollback" brings it back.`,
 }
 
 func (a *app) rotateCredential(ctx context.Context, name string, o *credentialChange) error {
-	if err := a.checkSources(&o.pass, o.fromFile); err != nil {
+	if err := a.checkSources("", &o.pass, o.fromFile); err != nil {
 		return err
 	}
 	return a.edit(ctx, &o.pass, func(h *daemon.Home) error {

@@ -40,8 +40,15 @@ func (a *app) readSecret(kind, fromFile string) (*secret.Secret, error) {
 	return secret.New(bytes.Clone(value)), nil
 }
 
-// checkSources refuses a secret and a passphrase that are to come from one input.
-func (a *app) checkSources(p *passphraseFlags, fromFile string) error {
+// errNoKeyFile: nobody types a private key.
+var errNoKeyFile = usagef("a private key is read from a file: --from-file FILE, or < FILE")
+
+// checkSources refuses a secret that could not be read, and one that is to come
+// from the same input as the passphrase, before anything is asked.
+func (a *app) checkSources(kind string, p *passphraseFlags, fromFile string) error {
+	if kind == policy.SSHKey && fromFile == "" && isTerminal(a.In) {
+		return errNoKeyFile
+	}
 	if fromFile != "" || !p.given() || isTerminal(a.In) {
 		return nil
 	}
@@ -70,7 +77,7 @@ func (a *app) rawSecret(kind, fromFile string) ([]byte, error) {
 		return readBounded(a.In)
 	}
 	if kind == policy.SSHKey {
-		return nil, usagef("a private key is read from a file: --from-file FILE, or < FILE")
+		return nil, errNoKeyFile
 	}
 	s, err := a.askHidden("Secret (not shown): ", "give the secret with --from-file FILE or on standard input")
 	if err != nil {

@@ -146,6 +146,9 @@ func TestTypedSecrets(t *testing.T) {
 	if screen := p.ends(0); strings.Contains(screen, "canary") || strings.Contains(screen, "horse") {
 		t.Errorf("what was typed hidden is on the screen:\n%s", screen)
 	}
+	p = atTerminal(t, home, "credential", "add", "key", "--type", "ssh-key", "--target", "ssh://web-1:22")
+	p.await("a private key is read from a file: --from-file FILE, or < FILE")
+	p.ends(2)
 	p = atTerminal(t, home, "credential", "list")
 	p.answer("Passphrase of the vault: ", "correct house\r")
 	p.await("wrong passphrase")

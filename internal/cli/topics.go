@@ -13,6 +13,8 @@ import (
 var topics embed.FS
 
 // addTopics makes each page a help topic of root. Its first line is its summary.
+// A page that is named for a command becomes the long help of that command: a
+// topic of the same name would stand in its way.
 func addTopics(root *cobra.Command) {
 	entries, err := topics.ReadDir("topics")
 	if err != nil {
@@ -23,9 +25,22 @@ func addTopics(root *cobra.Command) {
 		if err != nil {
 			continue
 		}
-		short, _, _ := strings.Cut(string(text), "\n")
-		root.AddCommand(&cobra.Command{
-			Use: strings.TrimSuffix(e.Name(), ".txt"), Short: short, Long: strings.TrimSpace(string(text)),
-		})
+		name, page := strings.TrimSuffix(e.Name(), ".txt"), strings.TrimSpace(string(text))
+		if c := child(root, name); c != nil {
+			c.Long = page
+			continue
+		}
+		short, _, _ := strings.Cut(page, "\n")
+		root.AddCommand(&cobra.Command{Use: name, Short: short, Long: page})
 	}
+}
+
+// child is the command directly below c that has the name, or nil.
+func child(c *cobra.Command, name string) *cobra.Command {
+	for _, sub := range c.Commands() {
+		if sub.Name() == name {
+			return sub
+		}
+	}
+	return nil
 }

@@ -37,23 +37,23 @@ func Bridge(ctx context.Context, in io.Reader, out io.Writer, socket string, wai
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 
-	sent, received := make(chan error, 1), make(chan error, 1)
+	ended, received := make(chan struct{}), make(chan error, 1)
 	go func() {
-		_, err := io.Copy(conn, in)
+		_, _ = io.Copy(conn, in) // a broken connection shows at the other direction
+		close(ended)             // before the daemon can learn of it and close
 		conn.CloseWrite()
-		sent <- err
 	}()
 	go func() { received <- copyLines(out, conn) }()
 
 	select {
 	case err := <-received:
 		select {
-		case <-sent: // its own end of input came first
+		case <-ended:
 			return nil
 		default:
 			return lost(ctx, err)
 		}
-	case <-sent:
+	case <-ended:
 	}
 	end := time.NewTimer(bridgeDrain)
 	defer end.Stop()
