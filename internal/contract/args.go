@@ -3,7 +3,6 @@ package contract
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"strconv"
 	"time"
 
@@ -23,19 +22,10 @@ func decodeArgs(args json.RawMessage, v any) error {
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	err := strictjson.Decode(args, v)
-	var found strictjson.Errors
-	switch {
-	case err == nil:
-		return refuseNull(args)
-	case !errors.As(err, &found):
-		return action.Problems{{Problem: err.Error()}}
+	if err := strictjson.Decode(args, v); err != nil {
+		return asProblems(err)
 	}
-	problems := make(action.Problems, len(found))
-	for i, e := range found {
-		problems[i] = action.Problem{Path: e.Path, Problem: e.Problem}
-	}
-	return problems
+	return refuseNull(args)
 }
 
 // refuseNull refuses null, which Go would take for "absent", wherever a schema

@@ -11,9 +11,9 @@ import (
 //go:embed builtin/*.json
 var builtinFiles embed.FS
 
-// Builtin returns the current contracts of the program's own tools.
-func Builtin() ([]*Contract, error) {
-	var out []*Contract
+// Builtin returns the program's own tools.
+func Builtin() ([]*Tool, error) {
+	var out []*Tool
 	for _, b := range []struct {
 		file   string
 		render func(json.RawMessage) (Draft, error)
@@ -27,7 +27,7 @@ func Builtin() ([]*Contract, error) {
 			return nil, fmt.Errorf("built-in contract %s: %w", b.file, err)
 		}
 		c.render = b.render
-		out = append(out, c)
+		out = append(out, NewTool(c))
 	}
 	return out, nil
 }

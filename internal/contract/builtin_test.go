@@ -28,11 +28,11 @@ func builtin(t testing.TB) *contract.Snapshot {
 
 func tool(t testing.TB, name string) *contract.Contract {
 	t.Helper()
-	c, ok := builtin(t).Tool(name)
+	found, ok := builtin(t).Tool(name)
 	if !ok {
 		t.Fatalf("no tool %s", name)
 	}
-	return c
+	return found.Current
 }
 
 func resolved(t testing.TB, raw json.RawMessage) *jsonschema.Resolved {
@@ -227,7 +227,7 @@ func TestNumbersKeepTheirDigits(t *testing.T) {
 // Clients validate the structured content of error results against the output
 // schema: both shapes must fit it.
 func TestOutputSchemaAdmitsTheErrorEnvelope(t *testing.T) {
-	for _, c := range builtin(t).Tools() {
+	for _, c := range builtin(t).Served() {
 		schema := resolved(t, c.Output)
 		envelope := map[string]any{
 			"error_code": "X", "message": "m", "tool": c.Tool, "required_action": "fix_arguments",

@@ -3,53 +3,322 @@ package contract_test
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
+	"time"
 
+	"executor/internal/action"
 	"executor/internal/contract"
 )
 
+func day(s string) time.Time {
+	t, err := time.Parse(time.DateOnly, s)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// file reads a contract of the tool "deploy" from YAML.
+func file(t testing.TB, yaml string) *contract.File {
+	t.Helper()
+	f, err := contract.ParseFile([]byte(yaml))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+const deploy1 = `
+tool: deploy
+description: Deploy a branch.
+revision: 1
+input: {type: object, properties: {branch: {type: string, minLength: 1}}, required: [branch], additionalProperties: false}
+http: {method: POST, url: "https://ci.example.com/v1/previews", json: {branch: {$arg: branch}, region: us}, credential: ci}
+`
+
+const deploy2 = `
+tool: deploy
+description: Deploy a branch to a region.
+revision: 2
+input: {type: object, properties: {branch: {type: string, minLength: 1}, region: {type: string, enum: [us, eu]}}, required: [branch, region], additionalProperties: false}
+http: {method: POST, url: "https://ci.example.com/v1/previews", json: {branch: {$arg: branch}, region: {$arg: region}}, credential: ci}
+accepts: [{revision: 1, change: migration, until: 2027-01-31, adapt: [{default: {region: us}}]}]
+`
+
+const deploy3 = `
+tool: deploy
+description: Deploy a branch to a zone.
+revision: 3
+input: {type: object, properties: {ref: {type: string, minLength: 1}, zone: {type: string, enum: [us-1, eu-1]}}, required: [ref, zone], additionalProperties: false}
+http: {method: POST, url: "https://ci.example.com/v1/previews", json: {branch: {$arg: ref}, region: {$arg: zone}}, credential: ci}
+accepts:
+  - {revision: 2, change: migration, until: 2027-03-31, adapt: [{rename: {branch: ref, region: zone}}, {map: {zone: {us: us-1, eu: eu-1}}}]}
+  - {revision: 1, change: migration, until: 2027-03-31}
+`
+
+// history publishes files one day after the other, from 2026-12-01 on.
+func history(t testing.TB, kind string, yamls ...string) *contract.Tool {
+	t.Helper()
+	var ops []contract.Op
+	for i, y := range yamls {
+		f := file(t, y)
+		ops = append(ops, contract.Op{Op: contract.OpPublish, At: day("2026-12-01").AddDate(0, 0, i), File: f, Kind: kind})
+	}
+	tool, err := contract.Replay("deploy", ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tool
+}
+
+func snapshot(t testing.TB, tools ...*contract.Tool) *contract.Snapshot {
+	t.Helper()
+	s, err := contract.NewSnapshot(tools...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func body(t testing.TB, d contract.Draft) string {
+	t.Helper()
+	h, ok := d.(*contract.HTTPDraft)
+	if !ok {
+		t.Fatalf("draft %T", d)
+	}
+	return string(h.Body)
+}
+
 func TestResolve(t *testing.T) {
-	s := builtin(t)
-	c, _ := s.Tool("ssh_exec")
-	for _, tt := range []struct {
-		name     string
-		claim    *contract.Claim
-		served   int
-		evidence string
-		declared int
-		stale    bool
+	now := day("2026-12-24")
+	tool := history(t, contract.Migration, deploy1, deploy2)
+	s := snapshot(t, tool)
+	one, _ := tool.Revision(1)
+	two, _ := tool.Revision(2)
+	claim := func(c *contract.Contract) *contract.Claim {
+		return &contract.Claim{Revision: c.Revision, Digest: c.Digest()}
+	}
+	const old, new = `{"branch":"main"}`, `{"branch":"main","region":"eu"}`
+	for name, tt := range map[string]struct {
+		args   string
+		origin contract.Origin
+		want   string // "built→ran evidence", "stale" or "invalid"
 	}{
-		{"nothing", nil, 0, contract.FromNothing, 0, false},
-		{"served the current one", nil, 1, contract.FromSession, 1, false},
-		{"served another one", nil, 2, "", 0, true},
-		{"declares the current one", &contract.Claim{Revision: 1, Digest: c.Digest()}, 0, contract.FromMeta, 1, false},
-		{"declares without a digest", &contract.Claim{Revision: 1}, 0, contract.FromMeta, 1, false},
-		{"the declaration outweighs the session", &contract.Claim{Revision: 1}, 2, contract.FromMeta, 1, false},
-		{"declares a newer one", &contract.Claim{Revision: 2}, 1, "", 0, true},
-		{"digest of another contract", &contract.Claim{Revision: 1, Digest: "sha256:00"}, 1, "", 0, true},
+		"new call, no evidence":             {new, contract.Origin{}, "2→2 none"},
+		"new call, served the current one":  {new, contract.Origin{Served: 2}, "2→2 session"},
+		"new call, declared":                {new, contract.Origin{Claim: claim(two)}, "2→2 meta"},
+		"old call, no evidence":             {old, contract.Origin{}, "1→2 none"},
+		"old call, served the old one":      {old, contract.Origin{Served: 1}, "1→2 session"},
+		"old call, declared":                {old, contract.Origin{Claim: claim(one)}, "1→2 meta"},
+		"old call, declared as new":         {old, contract.Origin{Claim: claim(two)}, "invalid"},
+		"new call, declared as old":         {new, contract.Origin{Claim: claim(one)}, "invalid"},
+		"declared, of another digest":       {old, contract.Origin{Claim: &contract.Claim{Revision: 1, Digest: two.Digest()}}, "stale"},
+		"declared, newer than the current":  {new, contract.Origin{Claim: &contract.Claim{Revision: 3}}, "stale"},
+		"declared, never served":            {new, contract.Origin{Claim: &contract.Claim{Revision: 7}}, "stale"},
+		"fits nothing that ever was":        {`{"branch":7}`, contract.Origin{}, "invalid"},
+		"unknown argument":                  {`{"branch":"main","force":true}`, contract.Origin{}, "invalid"},
+		"old call after the window's end":   {old, contract.Origin{Now: day("2027-02-01")}, "stale"},
+		"old call on the window's last day": {old, contract.Origin{Now: day("2027-01-31").Add(23 * time.Hour)}, "1→2 none"},
+		"declared, after the window's end":  {old, contract.Origin{Claim: claim(one), Now: day("2027-02-01")}, "stale"},
+		"new call after the window's end":   {new, contract.Origin{Now: day("2027-02-01")}, "2→2 none"},
+		"duplicate argument":                {`{"branch":"a","branch":"b"}`, contract.Origin{}, "invalid"},
+		"case variant":                      {`{"Branch":"a"}`, contract.Origin{}, "invalid"},
+		"stateless, declared":               {old, contract.Origin{Claim: claim(one), Stateless: true}, "1→2 meta"},
 	} {
-		r, err := s.Resolve("ssh_exec", tt.claim, tt.served)
-		var stale *contract.StaleError
-		if errors.As(err, &stale) != tt.stale {
-			t.Errorf("%s: error %v", tt.name, err)
+		if tt.origin.Now.IsZero() {
+			tt.origin.Now = now
+		}
+		r, err := s.Resolve("deploy", json.RawMessage(tt.args), tt.origin)
+		if got := verdict(r, err); got != tt.want {
+			t.Errorf("%s: %s (%v), want %s", name, got, err, tt.want)
 			continue
 		}
-		if tt.stale {
-			if stale.Current.Revision != 1 || stale.Tool != "ssh_exec" {
-				t.Errorf("%s: %+v", tt.name, stale)
+		if strings.HasPrefix(tt.want, "1→2") {
+			if got := body(t, r.Draft); got != `{"branch":"main","region":"us"}` || body(t, r.Old) != got {
+				t.Errorf("%s: renders %s, and by the old contract %s", name, got, body(t, r.Old))
 			}
-			continue
-		}
-		if r.Contract != c || r.Evidence != tt.evidence || r.Declared != tt.declared {
-			t.Errorf("%s: %+v", tt.name, r)
+			if !strings.Contains(r.Adapter, `region set to "us"`) {
+				t.Errorf("%s: the adapter says %q", name, r.Adapter)
+			}
 		}
 	}
-	if _, err := s.Resolve("no_such_tool", nil, 0); !errors.Is(err, contract.ErrUnknownTool) {
+	if _, err := s.Resolve("no_such_tool", nil, contract.Origin{}); !errors.Is(err, contract.ErrUnknownTool) {
 		t.Errorf("unknown tool: %v", err)
 	}
 	var zero contract.Snapshot
-	if _, err := zero.Resolve("ssh_exec", nil, 0); !errors.Is(err, contract.ErrUnknownTool) {
+	if _, err := zero.Resolve("deploy", nil, contract.Origin{}); !errors.Is(err, contract.ErrUnknownTool) {
 		t.Errorf("the zero snapshot knows a tool: %v", err)
+	}
+}
+
+func verdict(r contract.Resolution, err error) string {
+	var stale *contract.StaleError
+	var problems action.Problems
+	switch {
+	case errors.As(err, &stale):
+		return "stale"
+	case errors.As(err, &problems):
+		return "invalid"
+	case err != nil:
+		return err.Error()
+	}
+	return string(rune('0'+r.Contract.Revision)) + "→" + string(rune('0'+r.Current.Revision)) + " " + r.Evidence
+}
+
+func TestAStaleCallIsToldWhatItLacks(t *testing.T) {
+	s := snapshot(t, history(t, contract.Migration, deploy1, deploy2))
+	_, err := s.Resolve("deploy", json.RawMessage(`{"branch":"main"}`), contract.Origin{Now: day("2027-02-01")})
+	var stale *contract.StaleError
+	if !errors.As(err, &stale) {
+		t.Fatal(err)
+	}
+	if stale.Current.Revision != 2 || len(stale.Problems) != 1 || stale.Problems[0].Path != "/region" {
+		t.Errorf("%+v", stale)
+	}
+}
+
+func TestAdaptersLeadOneRevisionAtATime(t *testing.T) {
+	tool := history(t, contract.Migration, deploy1, deploy2, deploy3)
+	s := snapshot(t, tool)
+	one, _ := tool.Revision(1)
+	r, err := s.Resolve("deploy", json.RawMessage(`{"branch":"main"}`), contract.Origin{
+		Claim: &contract.Claim{Revision: 1, Digest: one.Digest()}, Now: day("2027-01-01"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The new spelling of the region is another value: the comparison of both drafts,
+	// which the caller makes, refuses this adapter.
+	if got, old := body(t, r.Draft), body(t, r.Old); got != `{"branch":"main","region":"us-1"}` || old != `{"branch":"main","region":"us"}` {
+		t.Errorf("renders %s, by the old contract %s", got, old)
+	}
+	_, err = s.Resolve("deploy", json.RawMessage(`{"branch":"main","region":"mars"}`), contract.Origin{Now: day("2027-01-01")})
+	if verdict(contract.Resolution{}, err) != "invalid" {
+		t.Errorf("a value that no revision took: %v", err)
+	}
+}
+
+func TestSessionWindows(t *testing.T) {
+	second := strings.Replace(deploy2, "until: 2027-01-31,", "until: 2027-01-31, sessions: true,", 1)
+	s := snapshot(t, history(t, contract.Migration, deploy1, second)) // published 2026-12-02
+	for name, tt := range map[string]struct {
+		origin contract.Origin
+		want   string
+	}{
+		"a session from before":  {contract.Origin{Opened: day("2026-12-01")}, "1→2 none"},
+		"a session from after":   {contract.Origin{Opened: day("2026-12-03")}, "stale"},
+		"stateless":              {contract.Origin{Stateless: true, Opened: day("2026-12-01")}, "stale"},
+		"after the date as well": {contract.Origin{Opened: day("2026-12-01"), Now: day("2027-02-01")}, "stale"},
+	} {
+		if tt.origin.Now.IsZero() {
+			tt.origin.Now = day("2026-12-24")
+		}
+		r, err := s.Resolve("deploy", json.RawMessage(`{"branch":"main"}`), tt.origin)
+		if got := verdict(r, err); got != tt.want {
+			t.Errorf("%s: %s (%v), want %s", name, got, err, tt.want)
+		}
+	}
+}
+
+func TestAFenceIsPassedByItsTokenAlone(t *testing.T) {
+	fenced := strings.Replace(strings.Replace(deploy2, "accepts: [{revision: 1, change: migration, until: 2027-01-31, adapt: [{default: {region: us}}]}]",
+		"declare_revision: true\naccepts: [{revision: 1, change: fence}]", 1), "required: [branch, region]", "required: [branch]", 1)
+	tool := history(t, contract.Fence, deploy1, fenced)
+	s := snapshot(t, tool)
+	two, _ := tool.Revision(2)
+	one, _ := tool.Revision(1)
+	served, err := two.ServedInput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(served), two.Token()) || !strings.Contains(string(served), `"required":["branch","contract_revision"]`) {
+		t.Errorf("served input %s", served)
+	}
+	for name, tt := range map[string]struct {
+		args   string
+		origin contract.Origin
+		want   string
+	}{
+		"with the token":         {`{"branch":"main","contract_revision":"` + two.Token() + `"}`, contract.Origin{}, "2→2 argument"},
+		"without":                {`{"branch":"main"}`, contract.Origin{}, "stale"},
+		"after a new list":       {`{"branch":"main"}`, contract.Origin{Served: 2}, "stale"},
+		"declared in meta alone": {`{"branch":"main"}`, contract.Origin{Claim: &contract.Claim{Revision: 2, Digest: two.Digest()}}, "stale"},
+		"declared old":           {`{"branch":"main"}`, contract.Origin{Claim: &contract.Claim{Revision: 1, Digest: one.Digest()}}, "stale"},
+		"a made-up token":        {`{"branch":"main","contract_revision":"r2-00000000"}`, contract.Origin{}, "stale"},
+		"token and meta differ":  {`{"branch":"main","contract_revision":"` + two.Token() + `"}`, contract.Origin{Claim: &contract.Claim{Revision: 1}}, "stale"},
+		"a token of no text":     {`{"branch":"main","contract_revision":2}`, contract.Origin{}, "invalid"},
+	} {
+		tt.origin.Now = day("2026-12-24")
+		r, err := s.Resolve("deploy", json.RawMessage(tt.args), tt.origin)
+		if got := verdict(r, err); got != tt.want {
+			t.Errorf("%s: %s (%v), want %s", name, got, err, tt.want)
+		}
+		if err != nil && strings.Contains(err.Error(), two.Token()) {
+			t.Errorf("%s: the error gives the token away: %v", name, err)
+		}
+	}
+}
+
+func TestARollbackTakesTheCallsOfWhatItBringsBack(t *testing.T) {
+	back := strings.Replace(deploy1, "revision: 1", "revision: 3", 1)
+	tool := history(t, contract.Fence, deploy1, deploy2, back)
+	one, _ := tool.Revision(1)
+	two, _ := tool.Revision(2)
+	s := snapshot(t, tool)
+	now := day("2026-12-24")
+	r, err := s.Resolve("deploy", json.RawMessage(`{"branch":"main"}`), contract.Origin{Claim: &contract.Claim{Revision: 1, Digest: one.Digest()}, Now: now})
+	if got := verdict(r, err); got != "1→3 meta" {
+		t.Errorf("a call of the contract that came back: %s, %v", got, err)
+	}
+	r, err = s.Resolve("deploy", json.RawMessage(`{"branch":"main","region":"us"}`), contract.Origin{Claim: &contract.Claim{Revision: 2, Digest: two.Digest()}, Now: now})
+	if got := verdict(r, err); got != "stale" {
+		t.Errorf("a call of the one that was rolled back: %s, %v", got, err)
+	}
+}
+
+func TestRetired(t *testing.T) {
+	ops := []contract.Op{
+		{Op: contract.OpPublish, At: day("2026-12-01"), File: file(t, deploy1)},
+		{Op: contract.OpRetire, At: day("2026-12-02"), Replacement: "ship"},
+	}
+	tool, err := contract.Replay("deploy", ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := snapshot(t, tool)
+	var removed *contract.RemovedError
+	if _, err := s.Resolve("deploy", json.RawMessage(`{"branch":"main"}`), contract.Origin{}); !errors.As(err, &removed) || removed.Replacement != "ship" {
+		t.Errorf("%v", err)
+	}
+	if len(s.Served()) != 0 {
+		t.Errorf("a retired tool is served: %v", s.Served())
+	}
+}
+
+func TestPrunedAndOverlapping(t *testing.T) {
+	ops := func(extra ...contract.Op) []contract.Op {
+		return append([]contract.Op{
+			{Op: contract.OpPublish, At: day("2026-12-01"), File: file(t, deploy1)},
+			{Op: contract.OpPublish, At: day("2026-12-02"), File: file(t, deploy2), Kind: contract.Migration},
+		}, extra...)
+	}
+	tool, err := contract.Replay("deploy", ops(contract.Op{Op: contract.OpPrune, Revisions: []int{1}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = snapshot(t, tool).Resolve("deploy", json.RawMessage(`{"branch":"main"}`), contract.Origin{Now: day("2026-12-24")})
+	if got := verdict(contract.Resolution{}, err); got != "stale" {
+		t.Errorf("a call of a pruned revision: %s", got)
+	}
+	overlapping := ops()
+	overlapping[1].Overlaps = []int{1}
+	if tool, err = contract.Replay("deploy", overlapping); err != nil {
+		t.Fatal(err)
+	}
+	_, err = snapshot(t, tool).Resolve("deploy", json.RawMessage(`{"branch":"main","region":"eu"}`), contract.Origin{Now: day("2026-12-24")})
+	if got := verdict(contract.Resolution{}, err); got != "stale" {
+		t.Errorf("a call that could be meant either way: %s", got)
 	}
 }
 

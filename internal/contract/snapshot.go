@@ -10,25 +10,27 @@ import (
 
 // A Snapshot is an immutable set of tools. The zero value knows none.
 type Snapshot struct {
-	tools  map[string]*Contract
-	names  []string
+	tools  map[string]*Tool
+	served []*Contract // the current ones, by name
 	digest string
 }
 
-// NewSnapshot makes a snapshot of one contract a tool.
-func NewSnapshot(contracts ...*Contract) (*Snapshot, error) {
-	s := &Snapshot{tools: map[string]*Contract{}}
-	for _, c := range contracts {
-		if s.tools[c.Tool] != nil {
-			return nil, fmt.Errorf("tool %s: two current contracts", c.Tool)
+// NewSnapshot makes a snapshot of tools with different names.
+func NewSnapshot(tools ...*Tool) (*Snapshot, error) {
+	s := &Snapshot{tools: map[string]*Tool{}}
+	for _, t := range tools {
+		if s.tools[t.Name] != nil {
+			return nil, fmt.Errorf("two tools are called %s", t.Name)
 		}
-		s.tools[c.Tool] = c
-		s.names = append(s.names, c.Tool)
+		s.tools[t.Name] = t
+		if t.Current != nil {
+			s.served = append(s.served, t.Current)
+		}
 	}
-	sort.Strings(s.names)
-	digests := make([]string, len(s.names))
-	for i, n := range s.names {
-		digests[i] = s.tools[n].digest
+	sort.Slice(s.served, func(i, j int) bool { return s.served[i].Tool < s.served[j].Tool })
+	digests := make([]string, len(s.served))
+	for i, c := range s.served {
+		digests[i] = c.digest
 	}
 	raw, err := json.Marshal(digests)
 	if err != nil {
@@ -38,29 +40,23 @@ func NewSnapshot(contracts ...*Contract) (*Snapshot, error) {
 	return s, nil
 }
 
-// Tools returns the current contracts, by name.
-func (s *Snapshot) Tools() []*Contract {
-	out := make([]*Contract, len(s.names))
-	for i, n := range s.names {
-		out[i] = s.tools[n]
-	}
-	return out
+// Served returns the current contracts, by name: what tools/list shows.
+func (s *Snapshot) Served() []*Contract { return s.served }
+
+// Tool returns what is known of a name, also of a tool that was retired.
+func (s *Snapshot) Tool(name string) (*Tool, bool) {
+	t, ok := s.tools[name]
+	return t, ok
 }
 
-// Tool returns the current contract of a tool.
-func (s *Snapshot) Tool(name string) (*Contract, bool) {
-	c, ok := s.tools[name]
-	return c, ok
-}
-
-// Digest is the SHA-256 over the digests of all contracts in order.
+// Digest is the SHA-256 over the digests of the current contracts in order.
 func (s *Snapshot) Digest() string { return s.digest }
 
-// Revisions maps each tool to its current revision, as a catalog records it.
+// Revisions maps each served tool to its current revision, as a catalog records it.
 func (s *Snapshot) Revisions() map[string]int {
-	m := make(map[string]int, len(s.names))
-	for _, n := range s.names {
-		m[n] = s.tools[n].Revision
+	m := make(map[string]int, len(s.served))
+	for _, c := range s.served {
+		m[c.Tool] = c.Revision
 	}
 	return m
 }

@@ -21,10 +21,11 @@ import (
 const (
 	KindCredential = "credential"
 	KindHost       = "host"
+	KindTool       = "tool" // the history of a published tool; package contract reads it
 )
 
 // Kinds lists the kinds of items that a vault may hold.
-func Kinds() []string { return []string{KindCredential, KindHost} }
+func Kinds() []string { return []string{KindCredential, KindHost, KindTool} }
 
 // An Item is a vault item without its secret.
 type Item struct {
@@ -86,6 +87,7 @@ func (g *Generation) add(it Item) error {
 		if old := g.hosts[it.Name]; old == nil || old.Version < it.Version {
 			g.hosts[it.Name] = h
 		}
+	case KindTool:
 	default:
 		return fmt.Errorf("unknown kind of item")
 	}
