@@ -29,22 +29,56 @@ type bound struct {
 	scope string
 }
 
+// bindBoth binds what a call means under the current contract. Where it was built
+// on another one, what it means there is bound too: the two must be one and the
+// same action, and the stricter level counts.
+func bindBoth(g *policy.Generation, r contract.Resolution) (bound, error) {
+	b, err := bind(g, r.Draft, r.Current)
+	if err != nil || r.Old == nil {
+		return b, err
+	}
+	old, err := bind(g, r.Old, r.Contract)
+	if err != nil {
+		return bound{}, r.Mismatch()
+	}
+	now, err := action.Digest(b.action)
+	if err != nil {
+		return bound{}, err
+	}
+	then, err := action.Digest(old.action)
+	if err != nil {
+		return bound{}, err
+	}
+	if now != then {
+		return bound{}, r.Mismatch()
+	}
+	b.level = action.Stricter(b.level, old.level)
+	return b, nil
+}
+
 // bind normalizes a draft and binds it by one policy generation. It is pure: the
-// same draft and generation give the same action.
-func bind(g *policy.Generation, d contract.Draft) (bound, error) {
+// same draft, generation and contract give the same action. The contract's own
+// level, if it has one, replaces the default by effect.
+func bind(g *policy.Generation, d contract.Draft, c *contract.Contract) (bound, error) {
+	due := func(a action.Action) action.Level {
+		if l, ok := c.Approval(); ok {
+			return l
+		}
+		return policy.DefaultLevel(a)
+	}
 	switch d := d.(type) {
 	case *contract.HTTPDraft:
-		return bindHTTP(g, d)
+		return bindHTTP(g, d, due)
 	case *contract.SSHDraft:
-		return bindSSH(g, d)
+		return bindSSH(g, d, due)
 	case *contract.TargetsDraft:
 		a := &action.Targets{}
-		return bound{action: a, level: policy.DefaultLevel(a)}, nil
+		return bound{action: a, level: due(a)}, nil
 	}
 	return bound{}, fmt.Errorf("no way to bind a draft of type %T", d)
 }
 
-func bindHTTP(g *policy.Generation, d *contract.HTTPDraft) (bound, error) {
+func bindHTTP(g *policy.Generation, d *contract.HTTPDraft, due func(action.Action) action.Level) (bound, error) {
 	u, err := parseURL(d)
 	if err != nil {
 		return bound{}, err
@@ -68,14 +102,26 @@ func bindHTTP(g *policy.Generation, d *contract.HTTPDraft) (bound, error) {
 	if b.Credential != nil {
 		a.Credential = b.Credential.Ref()
 	}
-	out := bound{action: a, items: b.Items, level: action.Stricter(policy.DefaultLevel(a), b.Floor)}
+	out := bound{action: a, items: b.Items, level: action.Stricter(due(a), b.Floor)}
 	if out.level >= action.Session && (d.Method == "GET" || d.Method == "HEAD") {
 		a.Redirects = action.Redirects{Max: maxRedirects, Within: b.Pattern}
 	}
 	if out.level == action.Session {
-		out.scope = fmt.Sprintf("GET, HEAD and OPTIONS under %s with credential %s version %d", b.Pattern, b.Credential.Name, b.Credential.Version)
+		out.scope = httpScope(a)
 	}
 	return out, nil
+}
+
+// httpScope is what a session yes to a covers.
+func httpScope(a *action.HTTP) string {
+	methods := a.Method
+	if policy.SafeMethod(a.Method) {
+		methods = "GET, HEAD and OPTIONS"
+	}
+	if a.Credential == nil {
+		return methods + " to " + a.Origin + " without a credential"
+	}
+	return fmt.Sprintf("%s under %s with credential %s version %d", methods, a.Binding, a.Credential.Name, a.Credential.Version)
 }
 
 func parseURL(d *contract.HTTPDraft) (target.URL, error) {
@@ -138,7 +184,7 @@ func hasHeader(headers []action.Header, name string) bool {
 	return slices.ContainsFunc(headers, func(h action.Header) bool { return h.Name == name })
 }
 
-func bindSSH(g *policy.Generation, d *contract.SSHDraft) (bound, error) {
+func bindSSH(g *policy.Generation, d *contract.SSHDraft, due func(action.Action) action.Level) (bound, error) {
 	h, b, err := g.BindHost(d.Host)
 	if errors.Is(err, policy.ErrUnknownHost) {
 		return bound{}, &Refusal{
@@ -154,5 +200,5 @@ func bindSSH(g *policy.Generation, d *contract.SSHDraft) (bound, error) {
 		Hops:   []action.Hop{{Address: h.Addr, User: h.User, HostKeys: h.HostKeys, Credential: b.Credential.Ref()}},
 		Limits: action.Limits{Timeout: d.Timeout, MaxBytes: d.MaxBytes},
 	}
-	return bound{action: a, items: b.Items, level: action.Stricter(policy.DefaultLevel(a), b.Floor)}, nil
+	return bound{action: a, items: b.Items, level: action.Stricter(due(a), b.Floor)}, nil
 }

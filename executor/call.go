@@ -3,7 +3,6 @@ package executor
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync/atomic"
@@ -44,8 +43,8 @@ type work struct {
 	snapshot   *contract.Snapshot
 	policy     *policy.Generation
 	mask       *mask.Set
+	origin     contract.Origin
 	resolution contract.Resolution
-	draft      contract.Draft
 	bound      bound
 	digest     string
 	started    atomic.Bool
@@ -77,7 +76,7 @@ func (x *Executor) Call(ctx context.Context, s *Session, c Call) Reply {
 	}
 
 	failure := w.execute(ctx)
-	result := w.shape(failure)
+	result := w.shape(context.WithoutCancel(ctx), failure)
 	if err := w.settle(ctx, result); err != nil {
 		return w.notRecorded()
 	}
@@ -144,28 +143,28 @@ func (w *work) resolve(context.Context) error {
 	if err != nil {
 		return &Refusal{Code: InvalidArguments, Message: err.Error()}
 	}
-	served := 0
+	w.origin = contract.Origin{Claim: claim, Opened: w.session.opened, Stateless: w.call.Stateless, Now: w.began}
 	if !w.call.Stateless {
-		served = w.session.servedRevision(w.call.Tool)
+		w.origin.Served = w.session.servedRevision(w.call.Tool)
 	}
-	w.resolution, err = w.snapshot.Resolve(w.call.Tool, claim, served)
-	if errors.Is(err, contract.ErrUnknownTool) {
-		return refusal(InvalidArguments, "there is no tool of this name; list the tools again")
+	w.record.DeclaredRevision = w.origin.Served
+	if claim != nil {
+		w.record.DeclaredRevision = claim.Revision
 	}
-	if err != nil {
+	if w.resolution, err = w.snapshot.Resolve(w.call.Tool, w.call.Arguments, w.origin); err != nil {
 		return err
 	}
-	w.record.SchemaRevision = w.resolution.Contract.Revision
+	w.record.SchemaRevision = w.resolution.Current.Revision
 	w.record.DeclaredRevision = w.resolution.Declared
 	w.record.RevisionEvidence = w.resolution.Evidence
-	w.record.ContractDigest = w.resolution.Contract.Digest()
-	w.draft, err = w.resolution.Contract.Render(w.call.Arguments)
-	return err
+	w.record.ContractDigest = w.resolution.Current.Digest()
+	w.record.Adapter = w.resolution.Adapter
+	return nil
 }
 
 // normalize makes the action: target and credential bound, in its final bytes.
 func (w *work) normalize(context.Context) (err error) {
-	if w.bound, err = bind(w.policy, w.draft); err != nil {
+	if w.bound, err = bindBoth(w.policy, w.resolution); err != nil {
 		return err
 	}
 	a := w.bound.action

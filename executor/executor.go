@@ -117,6 +117,10 @@ func New(cfg Config, snapshot *contract.Snapshot) (*Executor, error) {
 // Contracts returns the snapshot that new calls are judged by.
 func (x *Executor) Contracts() *contract.Snapshot { return x.contract.Load() }
 
+// Publish makes snapshot the one that new calls are judged by, at once for all.
+// Calls in flight end on the one that they were admitted with.
+func (x *Executor) Publish(snapshot *contract.Snapshot) { x.contract.Store(snapshot) }
+
 // Drain refuses new calls with DRAINING and waits until the open ones are
 // settled, or ctx ends.
 func (x *Executor) Drain(ctx context.Context) error {

@@ -33,13 +33,21 @@ func asRefusal(err error) *Refusal {
 	var r *Refusal
 	var problems action.Problems
 	var stale *contract.StaleError
+	var removed *contract.RemovedError
 	switch {
 	case errors.As(err, &r):
 		return r
 	case errors.As(err, &problems):
 		return &Refusal{Code: InvalidArguments, Message: "the arguments do not fit: " + problems.Error(), Problems: problems}
 	case errors.As(err, &stale):
-		return &Refusal{Code: StaleToolSchema, Message: stale.Error() + ". List the tools again, and build the call anew", Current: stale.Current.Revision}
+		return &Refusal{
+			Code: StaleToolSchema, Message: stale.Error() + ". List the tools again, and build the call anew from what is listed",
+			Problems: stale.Problems, Current: stale.Current.Revision,
+		}
+	case errors.As(err, &removed):
+		return refusal(ToolRemoved, removed.Error())
+	case errors.Is(err, contract.ErrUnknownTool):
+		return refusal(InvalidArguments, "there is no tool of this name; list the tools again")
 	case errors.Is(err, ErrLocked):
 		return refusal(VaultLocked, "the vault is locked; the operator can open it with: executor unlock")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

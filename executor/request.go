@@ -71,15 +71,15 @@ var errMoved = errors.New("what was shown no longer holds")
 // holds is asked at redemption: would this call, judged now, still be this action
 // under this contract at this level?
 func (w *work) holds() error {
-	current, ok := w.contract.Load().Tool(w.call.Tool)
-	if !ok || current.Digest() != w.record.ContractDigest {
-		return errMoved
+	now, err := w.contract.Load().Resolve(w.call.Tool, w.call.Arguments, w.origin)
+	if err != nil || now.Contract.Digest() != w.resolution.Contract.Digest() {
+		return errors.Join(errMoved, err)
 	}
 	g, _, err := w.cfg.Credentials.Current()
 	if err != nil {
 		return err
 	}
-	again, err := bind(g, w.draft)
+	again, err := bindBoth(g, now)
 	if err != nil {
 		return errors.Join(errMoved, err)
 	}

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -185,18 +186,28 @@ func (w *work) downstream(f fields) json.RawMessage {
 	return raw
 }
 
-// succeeded is the reply with the result in the shape of the call's revision.
-func (w *work) succeeded(f fields) Reply {
-	f.result["schema_revision"] = w.record.SchemaRevision
-	f.result["activity_id"] = w.record.ActivityID
-	if _, isTargets := w.response.(*TargetsResponse); isTargets {
-		delete(f.result, "redactions")
+// succeed makes the reply: the result in the shape of the revision that the call
+// was built on.
+func (s *shaped) succeed(ctx context.Context, w *work, f fields) error {
+	if _, isTargets := w.response.(*TargetsResponse); !isTargets {
+		f.result["redactions"] = f.redactions
 	}
-	text, err := json.Marshal(f.result)
+	built := w.resolution.Contract
+	result, err := built.Map(ctx, f.result)
 	if err != nil {
-		return w.envelope(Internal, "the result could not be written as JSON", w.started.Load(), nil, 0)
+		message := fmt.Sprintf("the answer does not fit what revision %d of %s promises", built.Revision, built.Tool)
+		if f.outcome.HTTPStatus != nil {
+			message += fmt.Sprintf("; the server answered with status %d", *f.outcome.HTTPStatus)
+		}
+		return &RunError{Code: ResultContract, Message: message, Detail: err}
 	}
-	return Reply{Structured: f.result, Text: string(text), Revision: w.record.SchemaRevision, Digest: w.record.ContractDigest}
+	result["schema_revision"], result["activity_id"] = w.record.SchemaRevision, w.record.ActivityID
+	text, err := json.Marshal(result)
+	if err != nil {
+		return err
+	}
+	s.reply = Reply{Structured: result, Text: string(text), Revision: built.Revision, Digest: built.Digest()}
+	return nil
 }
 
 func isJSON(contentType string) bool {

@@ -28,8 +28,9 @@ type SessionInfo struct {
 
 // A Session is one agent run. It is safe for concurrent use.
 type Session struct {
-	id   string
-	info SessionInfo
+	id     string
+	info   SessionInfo
+	opened time.Time
 
 	mu        sync.Mutex
 	recorded  bool // the journal knows of it
@@ -52,7 +53,7 @@ func (x *Executor) Begin(ctx context.Context, info SessionInfo) (*Session, error
 	if err != nil {
 		return nil, fmt.Errorf("session id: %w", err)
 	}
-	s := &Session{id: id.String(), info: info, served: map[string]int{}}
+	s := &Session{id: id.String(), info: info, opened: x.cfg.Clock(), served: map[string]int{}}
 	_ = x.record(ctx, s) // admit tries again, and refuses
 	return s, nil
 }
@@ -72,7 +73,7 @@ func (x *Executor) record(ctx context.Context, s *Session) error {
 		return err
 	}
 	err = x.cfg.Journal.OpenSession(ctx, journal.Session{
-		SessionID: s.id, Opened: x.cfg.Clock(), Transport: s.info.Transport,
+		SessionID: s.id, Opened: s.opened, Transport: s.info.Transport,
 		SameUID: s.info.SameUID, Client: s.info.Client, Peer: peerJSON,
 	})
 	s.recorded = err == nil

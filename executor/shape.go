@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ type shaped struct {
 
 // shape turns what came back into the outcome and the reply, masked. failure is
 // what execute returned.
-func (w *work) shape(failure error) shaped {
+func (w *work) shape(ctx context.Context, failure error) shaped {
 	f := w.fields()
 	out := shaped{outcome: f.outcome}
 	out.outcome.Status = journal.OK
@@ -49,8 +50,9 @@ func (w *work) shape(failure error) shaped {
 	case f.err != nil:
 		out.fail(w, f.err)
 	default:
-		f.result["redactions"] = f.redactions
-		out.reply = w.succeeded(f)
+		if err := out.succeed(ctx, w, f); err != nil {
+			out.fail(w, err)
+		}
 	}
 	return out
 }

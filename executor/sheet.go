@@ -23,7 +23,7 @@ func (w *work) sheet(ctx context.Context) (approval.Sheet, error) {
 	s := approval.Sheet{Sections: []approval.Section{
 		{Title: "Action", Fields: actionFields(w.bound.action)},
 		{Title: "Contract", Fields: []approval.Field{
-			{Label: "tool", Text: fmt.Sprintf("%s, revision %d", w.call.Tool, w.resolution.Contract.Revision)},
+			{Label: "tool", Text: w.contractText()},
 			{Label: "earlier runs", Text: history},
 		}},
 		{Title: "Asked by", Fields: w.session.fields()},
@@ -34,6 +34,16 @@ func (w *work) sheet(ctx context.Context) (approval.Sheet, error) {
 		}})
 	}
 	return s, nil
+}
+
+// contractText names the revision that runs, and what an adapter changed.
+func (w *work) contractText() string {
+	r := w.resolution
+	text := fmt.Sprintf("%s, revision %d", w.call.Tool, r.Current.Revision)
+	if r.Adapter != "" {
+		text += fmt.Sprintf("; built on revision %d and adapted (%s)", r.Contract.Revision, r.Adapter)
+	}
+	return text
 }
 
 func actionFields(a action.Action) []approval.Field {

@@ -77,18 +77,23 @@ func claimedClient(req mcp.Request) journal.Client {
 	return c
 }
 
-// describe is a contract as tools/list shows it.
-func describe(c *contract.Contract) *mcp.Tool {
+// describe is a tool as tools/list shows it.
+func describe(t *contract.Tool) (*mcp.Tool, error) {
+	c := t.Current
+	input, err := c.ServedInput()
+	if err != nil {
+		return nil, err
+	}
 	destructive, openWorld := c.Annotations.Destructive, c.Annotations.OpenWorld
 	return &mcp.Tool{
 		Meta: mcp.Meta{contract.MetaKey: contract.Claim{
-			Revision: c.Revision, Digest: c.Digest(), Accepts: []int{c.Revision},
+			Revision: c.Revision, Digest: c.Digest(), Accepts: t.Accepted(),
 		}},
 		Name: c.Tool, Title: c.Title, Description: c.Description,
-		InputSchema: c.Input, OutputSchema: c.Output,
+		InputSchema: input, OutputSchema: c.Output,
 		Annotations: &mcp.ToolAnnotations{
 			Title: c.Title, ReadOnlyHint: c.Annotations.ReadOnly, IdempotentHint: c.Annotations.Idempotent,
 			DestructiveHint: &destructive, OpenWorldHint: &openWorld,
 		},
-	}
+	}, nil
 }

@@ -14,9 +14,11 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"executor/executor"
@@ -39,15 +41,52 @@ type Server struct {
 	Transport TransportOptions
 	// Report is told of panics in handlers, for the operator's log.
 	Report func(method string, value any, stack []byte)
+
+	mu     sync.Mutex
+	agents map[*agent]bool
+}
+
+// Refresh gives every connection the executor's current contracts. The new list
+// answers before list_changed is sent, and one connection waits for no other.
+func (s *Server) Refresh() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for a := range s.agents {
+		errs = append(errs, a.adopt(s.Executor.Contracts()))
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Server) add(a *agent) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.agents == nil {
+		s.agents = map[*agent]bool{}
+	}
+	s.agents[a] = true
+	return a.adopt(s.Executor.Contracts())
+}
+
+func (s *Server) remove(a *agent) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.agents, a)
 }
 
 // Serve speaks MCP over rwc, which it closes, until the client ends it, stop is
 // closed (then calls in flight are still answered), or ctx ends. info is what is
 // known of the peer; the client's own words are added to it.
 func (s *Server) Serve(ctx context.Context, rwc io.ReadWriteCloser, info executor.SessionInfo, stop <-chan struct{}) error {
-	a := &agent{server: s, info: info, snapshot: s.Executor.Contracts()}
+	a := &agent{server: s, info: info, snapshot: &contract.Snapshot{}}
+	a.mcp = a.newServer()
+	defer s.remove(a)
+	if err := s.add(a); err != nil {
+		rwc.Close()
+		return err
+	}
 	t := NewTransport(rwc, s.Transport)
-	live, err := a.newServer().Connect(ctx, t, nil)
+	live, err := a.mcp.Connect(ctx, t, nil)
 	if err != nil {
 		rwc.Close()
 		return fmt.Errorf("mcp connection: %w", err)
@@ -73,8 +112,12 @@ func (s *Server) Serve(ctx context.Context, rwc io.ReadWriteCloser, info executo
 
 // An agent is one connection and its session.
 type agent struct {
-	server   *Server
-	info     executor.SessionInfo
+	server *Server
+	info   executor.SessionInfo
+	mcp    *mcp.Server
+
+	// list guards what tools/list answers: a list goes out with its own record.
+	list     sync.RWMutex
 	snapshot *contract.Snapshot
 
 	mu      sync.Mutex
@@ -89,10 +132,37 @@ func (a *agent) newServer() *mcp.Server {
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
 	m.AddReceivingMiddleware(Recover(a.server.Report), a.middleware)
-	for _, tool := range a.snapshot.Tools() {
-		m.AddTool(describe(tool), a.call)
-	}
 	return m
+}
+
+// adopt makes next what tools/list answers. Replacing a tool makes the new list
+// visible at once; the SDK sends list_changed after it.
+func (a *agent) adopt(next *contract.Snapshot) error {
+	a.list.Lock()
+	defer a.list.Unlock()
+	var gone []string
+	for _, c := range a.snapshot.Served() {
+		if t, ok := next.Tool(c.Tool); !ok || t.Current == nil {
+			gone = append(gone, c.Tool)
+		}
+	}
+	for _, c := range next.Served() {
+		t, _ := next.Tool(c.Tool)
+		old, ok := a.snapshot.Tool(c.Tool)
+		if ok && old.Current != nil && old.Current.Digest() == c.Digest() && slices.Equal(old.Accepted(), t.Accepted()) {
+			continue
+		}
+		described, err := describe(t)
+		if err != nil {
+			return fmt.Errorf("tool %s: %w", c.Tool, err)
+		}
+		a.mcp.AddTool(described, a.call)
+	}
+	if len(gone) > 0 {
+		a.mcp.RemoveTools(gone...)
+	}
+	a.snapshot = next
+	return nil
 }
 
 // middleware begins the session, records what it was served, and takes calls of
@@ -107,6 +177,8 @@ func (a *agent) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 			return res, err
 		case "tools/list":
+			a.list.RLock()
+			defer a.list.RUnlock()
 			res, err := next(ctx, method, req)
 			if err == nil {
 				err = a.served(ctx, req, res)
@@ -114,9 +186,7 @@ func (a *agent) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 			return res, err
 		case "tools/call":
 			if r, ok := req.(*mcp.CallToolRequest); ok {
-				if _, known := a.snapshot.Tool(r.Params.Name); !known {
-					return nil, a.unknown(ctx, r)
-				}
+				return a.called(ctx, r)
 			}
 		}
 		return next(ctx, method, req)
@@ -165,18 +235,22 @@ func (a *agent) served(ctx context.Context, req mcp.Request, res mcp.Result) err
 	return nil
 }
 
-// unknown lets the executor record a call of a tool that does not exist, which is
-// a protocol error (MCP, "Tools", Error Handling).
-func (a *agent) unknown(ctx context.Context, r *mcp.CallToolRequest) error {
+// called takes a call, whatever list the SDK knows: a tool that is gone still
+// answers. A name that no tool ever had is recorded, and is a protocol error (MCP,
+// "Tools", Error Handling).
+func (a *agent) called(ctx context.Context, r *mcp.CallToolRequest) (mcp.Result, error) {
 	res, err := a.call(ctx, r)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	if _, known := a.server.Executor.Contracts().Tool(r.Params.Name); known {
+		return res, nil
 	}
 	message := "unknown tool"
 	if text, ok := res.Content[0].(*mcp.TextContent); ok {
 		message = text.Text
 	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
 }
 
 func (a *agent) end(ctx context.Context, reason string, cause error) error {

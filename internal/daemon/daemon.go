@@ -26,7 +26,6 @@ import (
 	"executor/executor/httprun"
 	"executor/executor/mcpserver"
 	"executor/executor/sshrun"
-	"executor/internal/contract"
 	"executor/internal/peer"
 	"executor/journal"
 )
@@ -101,11 +100,7 @@ func assemble(cfg Config) (*daemon, error) {
 		OnGrant:    recordGrant(j),
 		OnGrantEnd: recordGrantEnd(j),
 	})
-	contracts, err := contract.Builtin()
-	if err != nil {
-		return nil, err
-	}
-	snapshot, err := contract.NewSnapshot(contracts...)
+	snapshot, err := Contracts(cfg.Home.Vault)
 	if err != nil {
 		return nil, err
 	}

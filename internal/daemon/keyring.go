@@ -47,6 +47,16 @@ func (k *keyring) reload(ctx context.Context) error {
 	return k.open(v)
 }
 
+// current is the vault that is open, nil while locked.
+func (k *keyring) current() *vault.Vault {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if k.policy == nil {
+		return nil
+	}
+	return k.vault
+}
+
 // lock wipes the secrets. What a running action brings back can no longer be
 // masked, so it is withheld.
 func (k *keyring) lock(ctx context.Context) error {

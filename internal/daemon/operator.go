@@ -49,8 +49,28 @@ func (d *daemon) Reload(ctx context.Context) error {
 	if err := d.keys.reload(ctx); err != nil {
 		return err
 	}
+	err := d.publish()
 	d.desk.Recheck()
-	return nil
+	return err
+}
+
+// publish takes over the tools of the vault. New calls are judged by them at once;
+// the lists of the agents follow.
+func (d *daemon) publish() error {
+	v := d.keys.current()
+	if v == nil {
+		return nil
+	}
+	next, err := Contracts(v)
+	if err != nil {
+		return err
+	}
+	if next.Digest() == d.executor.Contracts().Digest() {
+		d.executor.Publish(next)
+		return nil
+	}
+	d.executor.Publish(next)
+	return d.agents.server.Refresh()
 }
 
 // Unlock opens the vault with keys that another of the operator's commands opened
@@ -72,7 +92,7 @@ func (d *daemon) Unlock(ctx context.Context, identity *secret.Secret) error {
 		return err
 	}
 	d.say("unlocked")
-	return d.change(ctx, "unlock")
+	return errors.Join(d.publish(), d.change(ctx, "unlock"))
 }
 
 func (d *daemon) change(ctx context.Context, action string) error {

@@ -1,0 +1,57 @@
+package daemon
+
+import (
+	"fmt"
+	"sort"
+
+	"executor/internal/contract"
+	"executor/internal/policy"
+	"executor/vault"
+)
+
+// Contracts reads the tools that a vault publishes, beside the built-in ones.
+func Contracts(v *vault.Vault) (*contract.Snapshot, error) {
+	tools, err := contract.Builtin()
+	if err != nil {
+		return nil, err
+	}
+	published, err := Published(v)
+	if err != nil {
+		return nil, err
+	}
+	return contract.NewSnapshot(append(tools, published...)...)
+}
+
+// Published reads the operator's own tools, by name.
+func Published(v *vault.Vault) ([]*contract.Tool, error) {
+	histories, err := Histories(v)
+	if err != nil {
+		return nil, err
+	}
+	var out []*contract.Tool
+	for name, ops := range histories {
+		t, err := contract.Replay(name, ops)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out, nil
+}
+
+// Histories reads the history of each published tool, oldest entry first.
+func Histories(v *vault.Vault) (map[string][]contract.Op, error) {
+	out := map[string][]contract.Op{}
+	for _, it := range v.Items() { // by kind, name and version
+		if it.Kind != policy.KindTool {
+			continue
+		}
+		op, err := contract.DecodeOp(it.Body)
+		if err != nil {
+			return nil, fmt.Errorf("tool %s, entry %d of its history: %w", it.Name, it.Version, err)
+		}
+		out[it.Name] = append(out[it.Name], op)
+	}
+	return out, nil
+}
