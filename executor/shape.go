@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"executor/internal/action"
+	"executor/internal/contract"
 	"executor/journal"
 )
 
@@ -119,7 +120,24 @@ func (w *work) envelope(code Code, message string, started bool, problems action
 		effect = "The action had begun, and may have had an effect."
 	}
 	text := fmt.Sprintf("%s: %s. %s Required action: %s. Activity %s.", code, message, effect, code.RequiredAction(), w.record.ActivityID)
-	return Reply{Structured: m, Text: text, IsError: true, Revision: w.record.SchemaRevision, Digest: w.record.ContractDigest}
+	r := Reply{Structured: m, Text: text, IsError: true}
+	if c := w.contractNow(); c != nil {
+		r.Revision, r.Digest = c.Revision, c.Digest()
+		m["schema_revision"] = c.Revision
+	}
+	return r
+}
+
+// contractNow is the contract that a call was built on, or, where that is not
+// known, the tool's current one; nil where there is none.
+func (w *work) contractNow() *contract.Contract {
+	if w.resolution.Contract != nil {
+		return w.resolution.Contract
+	}
+	if t, ok := w.contract.Load().Tool(w.call.Tool); ok {
+		return t.Current
+	}
+	return nil
 }
 
 // refused is the reply to a call that was stopped before its intent.

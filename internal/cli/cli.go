@@ -113,6 +113,7 @@ Start with "executor demo" to see it work, then "executor init".`,
 		{groupAgents, a.statusCommand()},
 		{groupAgents, a.lockCommand()},
 		{groupAgents, a.unlockCommand()},
+		{groupAgents, a.callCommand()},
 		{groupAgents, a.demoCommand()},
 
 		{groupAuthority, a.credentialCommand()},

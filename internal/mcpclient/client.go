@@ -1,5 +1,10 @@
 // Package mcpclient calls other MCP servers.
 //
+// A Careful client is for programs that plan calls and send them later: what was
+// planned on one contract is sent with that meaning, repaired where that takes no
+// choice, or not at all. The threat is a tool whose contract changed between the
+// plan and the call.
+//
 // It is the only client-side importer of the MCP SDK. What it returns is the
 // server's own word: names, texts and schemas are foreign, and whoever shows
 // them makes them safe.

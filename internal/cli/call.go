@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"executor/internal/ctl"
+	"executor/internal/daemon"
+	"executor/internal/mcpclient"
+
+	"github.com/spf13/cobra"
+)
+
+// exitRefused is the exit code of a call that came back as an error.
+const exitRefused = 12
+
+type callOptions struct {
+	socket string
+	args   string
+	needs  []string
+	output string
+}
+
+func (a *app) callCommand() *cobra.Command {
+	o := &callOptions{}
+	cmd := &cobra.Command{
+		Use:   "call TOOL",
+		Short: "Make one call as an agent would, from a script",
+		Long: `Make one call of a tool through the running serve, as an agent would: it is
+approved and recorded like any other. The result's JSON is printed; exit code 12
+says that it is an error or a refusal.
+
+When the tool's contract changes between listing and sending, the call is repaired
+and sent once more only where that takes no choice; otherwise it says what a person
+must decide.`,
+		Example: `  executor call list_targets
+  executor call http_request --args '{"method":"GET","url":"https://ci.example.com/v1/me"}'
+  echo '{"host":"web-1","command":"uptime"}' | executor call ssh_exec --args -`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("one TOOL is due; see: %s --help", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.call(cmd.Context(), args[0], o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.args, "args", "{}", "arguments as a `JSON` object, or - for standard input")
+	f.StringArrayVar(&o.needs, "need", nil, "a `FIELD` of the result that you will use: without it the call fails (repeatable)")
+	f.StringVarP(&o.output, "output", "o", "result", "`FORM` of the output: result, or json for all attempts beside it")
+	f.StringVar(&o.socket, "socket", "", "`PATH` of the socket of a serve that was started with --agent-socket")
+	return cmd
+}
+
+func (a *app) call(ctx context.Context, tool string, o *callOptions) error {
+	if o.output != "result" && o.output != "json" {
+		return usagef("-o %s: result or json is due", o.output)
+	}
+	args := []byte(o.args)
+	if o.args == "-" {
+		var err error
+		if args, err = io.ReadAll(io.LimitReader(a.In, 16<<20)); err != nil {
+			return err
+		}
+	}
+	if !json.Valid(args) {
+		return usagef("--args: a JSON object is due")
+	}
+	if o.socket == "" {
+		dir, err := a.homeDir()
+		if err != nil {
+			return err
+		}
+		o.socket = filepath.Join(dir, daemon.AgentSocket)
+	}
+	t, err := mcpclient.Socket(ctx, o.socket)
+	if err != nil {
+		return fmt.Errorf("%w at %s", ctl.ErrNoDaemon, o.socket)
+	}
+	c, err := mcpclient.DialCareful(ctx, t, "executor call", daemon.Build().Version)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	plan, err := c.Plan(ctx, tool, args, o.needs...)
+	if err != nil {
+		return err
+	}
+	out, err := c.Do(ctx, plan)
+	if err != nil {
+		return err
+	}
+	return a.showOutcome(out, o.output)
+}
+
+func (a *app) showOutcome(out *mcpclient.Outcome, form string) error {
+	var v any = out.Result
+	if form == "json" {
+		v = out
+	}
+	if err := writeJSON(a.Out, v); err != nil {
+		return err
+	}
+	if out.IsError {
+		return &silent{exitRefused}
+	}
+	return nil
+}
