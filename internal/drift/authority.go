@@ -2,7 +2,7 @@ package drift
 
 import "strings"
 
-// authorityWords are names of arguments that choose on whom, where or as whom
+// authorityWord knows names of arguments that choose on whom, where or as whom
 // something is done: what a standing approval may hang on.
 func authorityWord(word string) bool {
 	switch strings.TrimSuffix(word, "s") {

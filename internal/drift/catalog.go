@@ -12,11 +12,9 @@ func Rules() []string {
 	out = append(out, "sec-hidden-unicode", "sec-ansi-escape", "sec-instruction-phrase", "sec-new-url", "sec-homoglyph-name",
 		"auth-field-added", "auth-target-widened", "out-error-envelope-missing",
 		"host-root-combinator-added", "host-type-array-added", "host-ref-added", "host-array-without-items", "host-name-charset")
-	for _, id := range []string{"in-prop-added-optional", "in-mcp-header-added", "in-mcp-header-renamed", "in-mcp-header-removed",
+	out = append(out, "in-prop-added-optional", "in-mcp-header-added", "in-mcp-header-renamed", "in-mcp-header-removed",
 		"in-default-added", "in-default-removed", "out-schema-added", "out-schema-removed", "out-root-type-changed",
-		"out-prop-added", "out-prop-added-closed"} {
-		out = append(out, id)
-	}
+		"out-prop-added", "out-prop-added-closed")
 	for _, side := range []string{"in-", "out-"} {
 		for _, id := range bothSides() {
 			out = append(out, side+id)

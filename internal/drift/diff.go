@@ -22,6 +22,7 @@ type Options struct {
 	Limits    Limits
 	Transport string // "stdio", "http" or "" for unknown
 	Protocol  string // the MCP revision spoken, a date; "" for unknown
+	Root      string // where the paths of DiffSchemas start; "" is "schema"
 }
 
 // Diff compares two snapshots. It does no I/O, uses no clock, and its answer
@@ -35,8 +36,8 @@ func Diff(old, new *Snapshot, opt Options) Report {
 	return finish(d.out)
 }
 
-// DiffSchemas compares two schemas alone. Paths start at "schema". An empty
-// schema text is `true`, which accepts everything.
+// DiffSchemas compares two schemas alone. Paths start at opt.Root. An empty
+// schema text is `true`, which accepts everything. The error matches ErrMalformed or ErrTooLarge.
 func DiffSchemas(old, new json.RawMessage, side Side, opt Options) (Report, error) {
 	opt.Limits = opt.Limits.withDefaults()
 	var raw [2]any
@@ -52,7 +53,10 @@ func DiffSchemas(old, new json.RawMessage, side Side, opt Options) (Report, erro
 		raw[i] = v
 	}
 	d := &differ{opt: opt, total: &budget{left: opt.Limits.TotalSteps}}
-	d.schemas("", "schema", side, raw[0], raw[1], canonical(setForm(raw[0])) == canonical(setForm(raw[1])))
+	if opt.Root == "" {
+		opt.Root = "schema"
+	}
+	d.schemas("", opt.Root, side, raw[0], raw[1], canonical(setForm(raw[0])) == canonical(setForm(raw[1])))
 	return finish(d.out), nil
 }
 

@@ -16,8 +16,8 @@ func (r Report) Text() []byte {
 	if len(r.Changes) == 0 {
 		return []byte(r.Note + "\n")
 	}
-	r.byTool(func(tool string, changes []Change) {
-		fmt.Fprintf(&b, "%s\n", safe(toolTitle(tool)))
+	r.byTool(func(changes []Change) {
+		fmt.Fprintf(&b, "%s\n", safe(title(changes[0])))
 		for _, c := range changes {
 			c.line(&b)
 		}
@@ -27,11 +27,15 @@ func (r Report) Text() []byte {
 	return []byte(b.String())
 }
 
-func toolTitle(tool string) string {
-	if tool == "" {
+// title heads the changes of one tool, of the server, or of a schema alone.
+func title(c Change) string {
+	switch {
+	case c.Tool != "":
+		return c.Tool
+	case c.Path == "instructions" || strings.HasPrefix(c.Path, "capabilities"):
 		return "(server)"
 	}
-	return tool
+	return "(schema)"
 }
 
 func (c Change) mark() string {
@@ -116,8 +120,8 @@ func (r Report) Markdown() []byte {
 	if len(r.Changes) == 0 {
 		return []byte(b.String() + r.Note + "\n")
 	}
-	r.byTool(func(tool string, changes []Change) {
-		fmt.Fprintf(&b, "### %s\n\n| | where | rule | what | an old call |\n|---|---|---|---|---|\n", code(toolTitle(tool)))
+	r.byTool(func(changes []Change) {
+		fmt.Fprintf(&b, "### %s\n\n| | where | rule | what | an old call |\n|---|---|---|---|---|\n", code(title(changes[0])))
 		for _, c := range changes {
 			fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s |\n", c.mark(), code(c.Path), c.Rule, code(c.detail()), code(strings.Join(c.remarks(), "; ")))
 		}

@@ -1,9 +1,6 @@
 package drift
 
-import (
-	"math/big"
-	"strings"
-)
+import "math/big"
 
 // holds proves b one keyword at a time, from the shape s of c.
 func (p *prover) holds(c conj, s *shape, b *node) bool {
@@ -176,6 +173,3 @@ func (p *prover) sameOptional(a, b *node) bool {
 	}
 	return p.same(a, b)
 }
-
-// isMin says which way a count keyword bounds.
-func isMin(keyword string) bool { return strings.HasPrefix(keyword, "min") }

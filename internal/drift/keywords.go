@@ -67,11 +67,6 @@ func comparable(v any) bool {
 	return true
 }
 
-func containsValue(list []any, v any) bool {
-	text := canonical(v)
-	return slices.ContainsFunc(list, func(e any) bool { return canonical(e) == text })
-}
-
 func (n *node) setLimit(k string, v any) bool {
 	r, ok := rat(v)
 	if !ok {

@@ -139,36 +139,3 @@ func typeOf(v any) typeSet {
 	}
 	return tAll
 }
-
-// children calls f for every subschema with its keyword path.
-func (n *node) children(f func(keywords string, c *node)) {
-	for _, one := range []struct {
-		name string
-		c    *node
-	}{
-		{"items", n.items}, {"contains", n.contains}, {"unevaluatedItems", n.unevalItems},
-		{"additionalProperties", n.addl}, {"propertyNames", n.propNames},
-		{"unevaluatedProperties", n.unevalProps}, {"not", n.not},
-		{"if", n.ifNode}, {"then", n.thenNode}, {"else", n.elseIt},
-	} {
-		if one.c != nil {
-			f(one.name, one.c)
-		}
-	}
-	for _, m := range []struct {
-		name string
-		of   map[string]*node
-	}{{"properties", n.props}, {"patternProperties", n.patProps}, {"dependentSchemas", n.depSchemas}} {
-		for _, k := range sortedKeys(m.of) {
-			f(m.name+"."+k, m.of[k])
-		}
-	}
-	for _, l := range []struct {
-		name string
-		of   []*node
-	}{{"prefixItems", n.prefix}, {"allOf", n.allOf}, {"anyOf", n.anyOf}, {"oneOf", n.oneOf}} {
-		for i, c := range l.of {
-			f(l.name+"."+itoa(i), c)
-		}
-	}
-}

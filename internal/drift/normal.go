@@ -44,7 +44,7 @@ func (h *hasher) sum(n *node) string {
 func (h *hasher) scoped(n *node) string {
 	whole, ok := h.memo[n.doc.root]
 	if !ok {
-		whole = digest(canonical(setForm(n.doc.root.raw)))
+		whole = digest(canonical(wordless(n.doc.root.raw)))
 		h.memo[n.doc.root] = whole
 	}
 	if n == n.doc.root {

@@ -4,14 +4,18 @@ package drift
 func (w *walker) run(path string) {
 	root := &visit{path: path}
 	w.at = root
+	w.wordsOnly = sameConstraints(w.old.root.raw, w.new.root.raw)
+	w.quiet = w.wordsOnly
 	w.compare(path, w.old.root, w.new.root)
-	if len(root.kids) == 1 {
-		w.at = nil
+	w.at, w.via, w.quiet = nil, "", false
+	if len(root.kids) == 1 && !w.wordsOnly {
 		w.settle(root.kids[0], false)
 	}
-	w.via = ""
 	w.unspoken(path)
 	w.advise(path)
+	if len(w.out) == 0 && !w.p.steps.spent() {
+		w.add(Change{Rule: "schema-equivalent-rewrite", Path: path, Reason: "written otherwise, and no rule has anything to say of it"})
+	}
 }
 
 // settle proves inclusion wherever no rule has said that it may fail. A place
@@ -51,31 +55,51 @@ func (w *walker) what() string {
 }
 
 // unspoken catches a word that changed where no pair of places was found for it.
+// New places bring new words and removed ones take theirs along.
 func (w *walker) unspoken(path string) {
+	if w.wordsOnly && !w.worded() {
+		w.rule(Change{Path: path, Reason: "a word somewhere in the schema changed"}, "description-changed")
+		return
+	}
+	brings, takes := false, false
 	for _, c := range w.out {
-		if c.Class != Compatible || moves(c.Rule) {
+		if c.Class != Compatible {
+			return // somebody looks at it anyway
+		}
+		brings, takes = brings || bringsWords(c.Rule), takes || takesWords(c.Rule)
+	}
+	a, b := spoken(w.old.root), spoken(w.new.root)
+	for _, text := range sortedKeys(joined(a, b)) {
+		gone, came := a[text] != "" && b[text] == "", a[text] == "" && b[text] != ""
+		if gone && !takes || came && !brings {
+			id := "description-changed"
+			if a[text]+b[text] == "default" {
+				id = "default-changed"
+			}
+			w.rule(Change{Path: path, Reason: "a word somewhere in the schema changed"}, id)
 			return
 		}
 	}
-	a, b := spoken(w.old.root), spoken(w.new.root)
-	for _, k := range sortedKeys(joined(a, b)) {
-		if a[k] == b[k] {
-			continue
-		}
-		id := "description-changed"
-		if a[k] == "default" || b[k] == "default" {
-			id = "default-changed"
-		}
-		w.rule(Change{Path: path, Reason: "a word somewhere in the schema changed"}, id)
-		return
-	}
 }
 
-// moves says that a change brings or takes words with it, or has told of one.
-func moves(id string) bool {
-	_, id, _ = cutSide(id)
-	return endsIn(id, "prop-added-optional", "prop-added", "branch-added", "branch-removed", "composition-added",
-		"composition-removed", "examples-changed", "type-widened", "type-narrowed", "default-added", "default-changed", "default-removed")
+// worded says that a rule spoke of words already.
+func (w *walker) worded() bool {
+	for _, c := range w.out {
+		if isWording(c.Rule) {
+			return true
+		}
+	}
+	return false
+}
+
+func bringsWords(id string) bool {
+	return endsIn(id, "-added-optional", "prop-added", "branch-added", "composition-added", "conditional-added", "not-added",
+		"type-widened", "additional-opened", "default-added", "default-changed", "pattern-properties-added", "-relaxed", "-tightened")
+}
+
+func takesWords(id string) bool {
+	return endsIn(id, "branch-removed", "composition-removed", "conditional-removed", "not-removed", "contains-removed",
+		"type-narrowed", "additional-closed", "default-removed", "default-changed", "-schemas-removed", "properties-removed", "-relaxed", "-tightened")
 }
 
 // spoken lists the words of a document: each text with its keyword.

@@ -1,7 +1,11 @@
 package drift
 
-// servers compares what is said of the server as a whole.
+// servers compares what is said of the server as a whole, where both snapshots
+// are more than a bare list of tools.
 func (d *differ) servers(old, new *Snapshot) {
+	if old.bare() || new.bare() {
+		return
+	}
 	if a, b := old.Instructions(), new.Instructions(); a != b {
 		d.add(Change{Rule: "server-instructions-changed", Path: "instructions", Before: a, After: b})
 		d.scanText("", "instructions", b, newSeen(map[string]any{"instructions": a}))
@@ -9,6 +13,10 @@ func (d *differ) servers(old, new *Snapshot) {
 	if announces(old) && !announces(new) {
 		d.add(Change{Rule: "list-changed-capability-removed", Path: "capabilities.tools.listChanged", Before: true})
 	}
+}
+
+func (s *Snapshot) bare() bool {
+	return s.fields["server"] == nil && s.fields["instructions"] == nil && s.fields["capabilities"] == nil
 }
 
 func announces(s *Snapshot) bool {

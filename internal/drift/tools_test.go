@@ -23,8 +23,6 @@ func tool(fields string) string {
 	return `{"tools":[{"name":"t","inputSchema":{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}` + fields + `}]}`
 }
 
-const schemaB = `"inputSchema":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"additionalProperties":false}`
-
 func TestToolRules(t *testing.T) {
 	plain := tool(``)
 	named := func(name string) string { return strings.Replace(plain, `"t"`, `"`+name+`"`, 1) }
@@ -126,6 +124,17 @@ func TestProfiles(t *testing.T) {
 	header := strings.Replace(typed, `"string"`, `"string","x-mcp-header":"X"`, 1)
 	if got := drift.Diff(parse(t, typed), parse(t, header), drift.Options{Transport: "stdio"}).Verdict; got != c {
 		t.Errorf("header over stdio: %s", got)
+	}
+}
+
+// TestBareList: a list without the server's own words says nothing about them.
+func TestBareList(t *testing.T) {
+	full := `{"tools":[],"instructions":"a","capabilities":{"tools":{"listChanged":true}}}`
+	if r := drift.Diff(parse(t, full), parse(t, `[]`), drift.Options{}); r.Verdict != drift.None {
+		t.Errorf("bare: %+v", r.Changes)
+	}
+	if r := drift.Diff(parse(t, full), parse(t, `{"tools":[],"server":{"name":"s"}}`), drift.Options{}); r.Verdict != h || len(r.Changes) != 2 {
+		t.Errorf("full: %+v", r.Changes)
 	}
 }
 

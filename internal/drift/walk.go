@@ -36,6 +36,8 @@ type walker struct {
 	active   map[pair]bool
 	via      string
 	quiet    bool // equal normal forms here: only words can differ
+	// wordsOnly: the documents differ in annotations and nothing else.
+	wordsOnly bool
 }
 
 // maxWalk is how deep places are compared by rule; below, only proofs count.
@@ -205,7 +207,7 @@ func declaredNames(n *node, out map[string]bool, seen map[*node]bool) {
 
 // rewrite reports a place that is written otherwise and means the same.
 func (w *walker) rewrite(path string, o, n *node) {
-	if canonical(wordless(o.raw)) != canonical(wordless(n.raw)) {
+	if !sameConstraints(o.raw, n.raw) {
 		w.add(Change{Rule: "schema-equivalent-rewrite", Path: path})
 	}
 }
@@ -218,8 +220,7 @@ func wordless(v any) any {
 	}
 	out := map[string]any{}
 	for k, e := range m {
-		switch k {
-		case "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment", headerKeyword:
+		if annotation(k) {
 			continue
 		}
 		out[k] = setFormValue(keywordHolds(k), wordlessValue(keywordHolds(k), e))

@@ -152,13 +152,13 @@ func (r Report) summary() string {
 }
 
 // byTool calls f for each tool's changes, in report order.
-func (r Report) byTool(f func(tool string, changes []Change)) {
+func (r Report) byTool(f func(changes []Change)) {
 	for i := 0; i < len(r.Changes); {
 		j := i
 		for j < len(r.Changes) && r.Changes[j].Tool == r.Changes[i].Tool {
 			j++
 		}
-		f(r.Changes[i].Tool, r.Changes[i:j])
+		f(r.Changes[i:j])
 		i = j
 	}
 }
