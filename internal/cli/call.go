@@ -14,14 +14,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// exitRefused is the exit code of a call that came back as an error.
-const exitRefused = 12
-
 type callOptions struct {
 	socket string
 	args   string
 	needs  []string
-	output string
+	all    bool
 }
 
 func (a *app) callCommand() *cobra.Command {
@@ -33,12 +30,12 @@ func (a *app) callCommand() *cobra.Command {
 approved and recorded like any other. The result's JSON is printed; exit code 12
 says that it is an error or a refusal.
 
-When the tool's contract changes between listing and sending, the call is repaired
-and sent once more only where that takes no choice; otherwise it says what a person
-must decide.`,
+When the tool's contract changes between listing and sending, the call is
+repaired and sent once more only where that takes no choice; otherwise it says
+what a person must decide.`,
 		Example: `  executor call list_targets
-  executor call http_request --args '{"method":"GET","url":"https://ci.example.com/v1/me"}'
-  echo '{"host":"web-1","command":"uptime"}' | executor call ssh_exec --args -`,
+  executor call ssh_exec --args '{"host":"web-1","command":"uptime"}'
+  executor call http_request --args - < request.json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef("one TOOL is due; see: %s --help", cmd.CommandPath())
@@ -50,15 +47,12 @@ must decide.`,
 	f := cmd.Flags()
 	f.StringVar(&o.args, "args", "{}", "arguments as a `JSON` object, or - for standard input")
 	f.StringArrayVar(&o.needs, "need", nil, "a `FIELD` of the result that you will use: without it the call fails (repeatable)")
-	f.StringVarP(&o.output, "output", "o", "result", "`FORM` of the output: result, or json for all attempts beside it")
+	f.BoolVar(&o.all, "attempts", false, "print all attempts beside the result")
 	f.StringVar(&o.socket, "socket", "", "`PATH` of the socket of a serve that was started with --agent-socket")
 	return cmd
 }
 
 func (a *app) call(ctx context.Context, tool string, o *callOptions) error {
-	if o.output != "result" && o.output != "json" {
-		return usagef("-o %s: result or json is due", o.output)
-	}
 	args := []byte(o.args)
 	if o.args == "-" {
 		var err error
@@ -93,12 +87,12 @@ func (a *app) call(ctx context.Context, tool string, o *callOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.showOutcome(out, o.output)
+	return a.showOutcome(out, o.all)
 }
 
-func (a *app) showOutcome(out *mcpclient.Outcome, form string) error {
+func (a *app) showOutcome(out *mcpclient.Outcome, all bool) error {
 	var v any = out.Result
-	if form == "json" {
+	if all {
 		v = out
 	}
 	if err := writeJSON(a.Out, v); err != nil {

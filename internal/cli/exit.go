@@ -20,6 +20,7 @@ const (
 	exitNoDaemon  = 4
 	exitTampered  = 10
 	exitCannotSay = 11
+	exitRefused   = 12 // a call came back as an error
 )
 
 // A usageError is a command line that cannot be meant.
