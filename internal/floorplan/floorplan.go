@@ -26,6 +26,7 @@ func Floors() map[string]int {
 		"internal/cli": 5,
 
 		"cmd/executor": 6,
+		"internal/e2e": 6,
 	}
 }
 
