@@ -183,27 +183,31 @@ func TestOutcomes(t *testing.T) {
 		status string
 		code   executor.Code
 		has    string
+		caused bool // the operator gets the cause
 	}{
 		"a 404 is a result": {func(action.Action) (executor.Response, error) {
 			return &executor.HTTPResponse{Status: 404, ContentType: "text/plain", Body: []byte("no")}, nil
-		}, journal.OK, "", "status"},
+		}, journal.OK, "", "status", false},
 		"exit code 3 is a result": {func(action.Action) (executor.Response, error) {
 			return &executor.SSHResponse{Exit: &exit}, nil
-		}, journal.OK, "", "exit_code"},
+		}, journal.OK, "", "exit_code", false},
 		"unreachable": {func(action.Action) (executor.Response, error) {
 			return nil, &executor.RunError{Code: executor.UpstreamUnreachable, Message: "no answer", Detail: errBoom}
-		}, journal.Error, executor.UpstreamUnreachable, ""},
+		}, journal.Error, executor.UpstreamUnreachable, "", true},
 		"time limit, with what came so far": {func(action.Action) (executor.Response, error) {
 			return &executor.SSHResponse{Stdout: []byte("half"), MayStillRun: true}, &executor.RunError{Code: executor.UpstreamTimeout, Message: "it took too long"}
-		}, journal.Timeout, executor.UpstreamTimeout, "stdout"},
-		"an unknown error": {func(action.Action) (executor.Response, error) { return nil, errBoom }, journal.Error, executor.Internal, ""},
-		"a panic":          {func(action.Action) (executor.Response, error) { panic(errBoom) }, journal.Error, executor.Internal, ""},
+		}, journal.Timeout, executor.UpstreamTimeout, "stdout", false},
+		"an unknown error": {func(action.Action) (executor.Response, error) { return nil, errBoom }, journal.Error, executor.Internal, "", true},
+		"a panic":          {func(action.Action) (executor.Response, error) { panic(errBoom) }, journal.Error, executor.Internal, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.operator(says(approval.Yes))
 			w.runner.answer = tt.answer
 			r := w.call("http_request", post)
+			if caused := strings.Contains(strings.Join(w.troubles(), "\n"), "boom [credential api]"); caused != tt.caused {
+				t.Errorf("the operator was told %q", w.troubles())
+			}
 			if code(r) != string(tt.code) || r.IsError != (tt.code != "") {
 				t.Errorf("reply %+v", r)
 			}

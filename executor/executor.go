@@ -53,7 +53,7 @@ type Journal interface {
 	RanBefore(ctx context.Context, actionDigest string) (journal.Runs, error)
 }
 
-// Config is what the pipeline is made of. Every field but Events and Limits is
+// Config is what the pipeline is made of. Every field but Events, Trouble and Limits is
 // required: New refuses a config with a part missing.
 type Config struct {
 	Credentials Credentials
@@ -67,6 +67,9 @@ type Config struct {
 	Limits  Limits
 	// Events, if set, is told of each activity when it ends; it must not block.
 	Events func(journal.Activity)
+	// Trouble, if set, is told the cause of what an agent was told in general words
+	// only, with the activity's id. Secrets are masked in it; the rest is foreign text.
+	Trouble func(string)
 }
 
 // Limits bound what agents may ask for at once. Zero fields take the defaults.

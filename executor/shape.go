@@ -68,6 +68,7 @@ func (s *shaped) fail(w *work, failure error) {
 	if errors.As(failure, &known) {
 		e = known
 	}
+	w.trouble(e.Detail)
 	s.outcome.ErrorCode = string(e.Code)
 	s.outcome.Status = failedStatus(e.Code)
 	message, n := w.mask.String(e.Message, "")

@@ -37,6 +37,16 @@ type world struct {
 	runner  *runnerStub
 	x       *executor.Executor
 	session *executor.Session
+
+	mu      sync.Mutex
+	trouble []string
+}
+
+// troubles are the causes that the operator was told.
+func (w *world) troubles() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.trouble
 }
 
 // vaultStub is the pipeline's view of a vault that a test can change.
@@ -175,6 +185,11 @@ func newWorld(t *testing.T) *world {
 		Credentials: w.vault, Approver: w.desk, Journal: w.journal,
 		Runners: map[string]executor.Runner{"http": w.runner, "ssh": w.runner, "targets": executor.Targets{Credentials: w.vault}},
 		Clock:   time.Now, Rand: rand.Reader,
+		Trouble: func(text string) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.trouble = append(w.trouble, text)
+		},
 	}, snapshot)
 	if err != nil {
 		t.Fatal(err)
