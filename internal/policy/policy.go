@@ -1,5 +1,5 @@
 // Package policy holds what the operator allows: credentials with their
-// bindings, hosts, and the approval level that an action needs.
+// bindings, hosts, rules, and the approval level that an action needs.
 //
 // A Generation is one immutable reading of the vault. It holds no secret. It
 // answers three questions: which credential belongs to a target, where a host
@@ -7,6 +7,11 @@
 // refused or asked about; arguments never lower a level, since the level is the
 // strictest over everything that matches the target, whichever credential the
 // agent named.
+//
+// The level that is due is the strictest of the floors (of credentials and
+// hosts) and of the rules that apply, or of the default by effect where none
+// does. A rule compares words and path segments, never text: what it cannot
+// read as such it does not widen.
 package policy
 
 import (
@@ -22,10 +27,11 @@ const (
 	KindCredential = "credential"
 	KindHost       = "host"
 	KindTool       = "tool" // the history of a published tool; package contract reads it
+	KindRule       = "rule"
 )
 
 // Kinds lists the kinds of items that a vault may hold.
-func Kinds() []string { return []string{KindCredential, KindHost, KindTool} }
+func Kinds() []string { return []string{KindCredential, KindHost, KindTool, KindRule} }
 
 // An Item is a vault item without its secret.
 type Item struct {
@@ -48,11 +54,12 @@ type Generation struct {
 	number      uint64
 	credentials map[string]*Credential // newest version by name
 	hosts       map[string]*Host
+	rules       map[string]*Rule
 }
 
 // Load reads items, of which the newest version of each name counts.
 func Load(number uint64, items []Item) (*Generation, error) {
-	g := &Generation{number: number, credentials: map[string]*Credential{}, hosts: map[string]*Host{}}
+	g := &Generation{number: number, credentials: map[string]*Credential{}, hosts: map[string]*Host{}, rules: map[string]*Rule{}}
 	for _, it := range items {
 		if err := g.add(it); err != nil {
 			return nil, fmt.Errorf("%s %q version %d: %w", it.Kind, it.Name, it.Version, err)
@@ -88,6 +95,18 @@ func (g *Generation) add(it Item) error {
 			g.hosts[it.Name] = h
 		}
 	case KindTool:
+	case KindRule:
+		r := &Rule{}
+		if err := decode(it, r); err != nil {
+			return err
+		}
+		r.Name, r.Version = it.Name, it.Version
+		if err := r.Check(); err != nil {
+			return err
+		}
+		if old := g.rules[it.Name]; old == nil || old.Version < it.Version {
+			g.rules[it.Name] = r
+		}
 	default:
 		return fmt.Errorf("unknown kind of item")
 	}
@@ -104,6 +123,9 @@ func (g *Generation) Credentials() []*Credential { return sorted(g.credentials) 
 
 // Hosts returns the hosts, by name.
 func (g *Generation) Hosts() []*Host { return sorted(g.hosts) }
+
+// Rules returns the rules, by name.
+func (g *Generation) Rules() []*Rule { return sorted(g.rules) }
 
 // Credential returns the newest version of a credential.
 func (g *Generation) Credential(name string) (*Credential, bool) {
