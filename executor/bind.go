@@ -23,15 +23,27 @@ const userAgent = "executor"
 // is due, and the items of the vault that took part.
 type bound struct {
 	action action.Action
+	// usual is the level where no rule applies: by effect, or the contract's own.
+	usual action.Level
+	// floor is the strictest level of the credentials and hosts that match, and of
+	// the contract, if it has one of its own: a rule does not go below it.
+	floor action.Level
+	items []policy.Ref
+
+	// The rest is what judged makes of it.
+	ruling policy.Ruling
 	level  action.Level
-	items  []policy.Ref
-	// scope is what a session yes would cover, in words; "" where there is no such yes.
+	// rule is the one that the level comes from, or nil.
+	rule *policy.Rule
+	// scope is what a session yes would cover, in words; "" where there is no such
+	// yes. exact: this action alone.
 	scope string
+	exact bool
 }
 
 // bindBoth binds what a call means under the current contract. Where it was built
 // on another one, what it means there is bound too: the two must be one and the
-// same action, and the stricter level counts.
+// same action, and the stricter levels count.
 func bindBoth(g *policy.Generation, r contract.Resolution) (bound, error) {
 	b, err := bind(g, r.Draft, r.Current)
 	if err != nil || r.Old == nil {
@@ -52,7 +64,8 @@ func bindBoth(g *policy.Generation, r contract.Resolution) (bound, error) {
 	if now != then {
 		return bound{}, r.Mismatch()
 	}
-	b.level = action.Stricter(b.level, old.level)
+	b.usual = action.Stricter(b.usual, old.usual)
+	b.floor = action.Stricter(b.floor, old.floor)
 	return b, nil
 }
 
@@ -60,25 +73,30 @@ func bindBoth(g *policy.Generation, r contract.Resolution) (bound, error) {
 // same draft, generation and contract give the same action. The contract's own
 // level, if it has one, replaces the default by effect.
 func bind(g *policy.Generation, d contract.Draft, c *contract.Contract) (bound, error) {
-	due := func(a action.Action) action.Level {
-		if l, ok := c.Approval(); ok {
-			return l
-		}
-		return policy.DefaultLevel(a)
+	b, err := bindDraft(g, d)
+	if err != nil {
+		return bound{}, err
 	}
+	b.usual = policy.DefaultLevel(b.action)
+	if own, ok := c.Approval(); ok {
+		b.usual, b.floor = own, action.Stricter(b.floor, own)
+	}
+	return b, nil
+}
+
+func bindDraft(g *policy.Generation, d contract.Draft) (bound, error) {
 	switch d := d.(type) {
 	case *contract.HTTPDraft:
-		return bindHTTP(g, d, due)
+		return bindHTTP(g, d)
 	case *contract.SSHDraft:
-		return bindSSH(g, d, due)
+		return bindSSH(g, d)
 	case *contract.TargetsDraft:
-		a := &action.Targets{}
-		return bound{action: a, level: due(a)}, nil
+		return bound{action: &action.Targets{}, floor: action.None}, nil
 	}
 	return bound{}, fmt.Errorf("no way to bind a draft of type %T", d)
 }
 
-func bindHTTP(g *policy.Generation, d *contract.HTTPDraft, due func(action.Action) action.Level) (bound, error) {
+func bindHTTP(g *policy.Generation, d *contract.HTTPDraft) (bound, error) {
 	u, err := parseURL(d)
 	if err != nil {
 		return bound{}, err
@@ -102,14 +120,7 @@ func bindHTTP(g *policy.Generation, d *contract.HTTPDraft, due func(action.Actio
 	if b.Credential != nil {
 		a.Credential = b.Credential.Ref()
 	}
-	out := bound{action: a, items: b.Items, level: action.Stricter(due(a), b.Floor)}
-	if out.level >= action.Session && (d.Method == "GET" || d.Method == "HEAD") {
-		a.Redirects = action.Redirects{Max: maxRedirects, Within: b.Pattern}
-	}
-	if out.level == action.Session {
-		out.scope = httpScope(a)
-	}
-	return out, nil
+	return bound{action: a, items: b.Items, floor: b.Floor}, nil
 }
 
 // httpScope is what a session yes to a covers.
@@ -184,7 +195,7 @@ func hasHeader(headers []action.Header, name string) bool {
 	return slices.ContainsFunc(headers, func(h action.Header) bool { return h.Name == name })
 }
 
-func bindSSH(g *policy.Generation, d *contract.SSHDraft, due func(action.Action) action.Level) (bound, error) {
+func bindSSH(g *policy.Generation, d *contract.SSHDraft) (bound, error) {
 	h, b, err := g.BindHost(d.Host)
 	if errors.Is(err, policy.ErrUnknownHost) {
 		return bound{}, &Refusal{
@@ -200,5 +211,5 @@ func bindSSH(g *policy.Generation, d *contract.SSHDraft, due func(action.Action)
 		Hops:   []action.Hop{{Address: h.Addr, User: h.User, HostKeys: h.HostKeys, Credential: b.Credential.Ref()}},
 		Limits: action.Limits{Timeout: d.Timeout, MaxBytes: d.MaxBytes},
 	}
-	return bound{action: a, items: b.Items, level: action.Stricter(due(a), b.Floor)}, nil
+	return bound{action: a, items: b.Items, floor: b.Floor}, nil
 }

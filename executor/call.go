@@ -46,6 +46,7 @@ type work struct {
 	origin     contract.Origin
 	resolution contract.Resolution
 	bound      bound
+	held       *policy.Rule // the rule in which the call holds a place, or nil
 	digest     string
 	started    atomic.Bool
 	response   Response
@@ -121,12 +122,15 @@ func (w *work) admitted(ctx context.Context) error {
 }
 
 // takeSnapshot reads what the call is judged by, once.
-func (w *work) takeSnapshot(context.Context) (err error) {
+func (w *work) takeSnapshot(ctx context.Context) (err error) {
 	w.snapshot = w.contract.Load()
 	_, w.record.KnownTool = w.snapshot.Tool(w.call.Tool)
 	w.policy, w.mask, err = w.cfg.Credentials.Current()
 	if err != nil {
 		return err
+	}
+	if err := w.tally.learn(ctx, w.policy, w.cfg.Journal); err != nil {
+		return &Refusal{Code: JournalUnavailable, Message: "journal unavailable, action not run: it cannot be asked how often a rule was used", Cause: err}
 	}
 	if name, found := w.mask.Contains(w.call.Arguments); found {
 		return refusal(CredentialInArgs, fmt.Sprintf("the arguments contain the secret of credential %q; leave it out, it is added on the way", name))
@@ -164,7 +168,7 @@ func (w *work) resolve(context.Context) error {
 
 // normalize makes the action: target and credential bound, in its final bytes.
 func (w *work) normalize(context.Context) (err error) {
-	if w.bound, err = bindBoth(w.policy, w.resolution); err != nil {
+	if err := w.judge(); err != nil {
 		return err
 	}
 	a := w.bound.action
@@ -187,6 +191,9 @@ func (w *work) decide(context.Context) error {
 	w.record.Decision.Level = w.bound.level.String()
 	if w.bound.level == action.Deny {
 		w.record.Decision.Result = journal.Denied
+		if w.bound.rule != nil {
+			w.record.Decision.Basis = w.bound.rule.Text()
+		}
 		return refusal(DeniedByRule, "the operator's rules deny this action")
 	}
 	return nil
@@ -195,7 +202,7 @@ func (w *work) decide(context.Context) error {
 // approve asks the operator, where that is due.
 func (w *work) approve(ctx context.Context) error {
 	if w.bound.level == action.None {
-		w.record.Decision.Result, w.record.Decision.Basis = journal.Allowed, "level"
+		w.record.Decision.Result, w.record.Decision.Basis = journal.Allowed, w.bound.basis()
 		return nil
 	}
 	request, err := w.request()
@@ -215,6 +222,9 @@ func (w *work) approve(ctx context.Context) error {
 	}
 	if d.Result != journal.Allowed {
 		return fmt.Errorf("approval ended as %q without an error", d.Result)
+	}
+	if d.Basis == approval.BasisAsked {
+		w.noticeYes()
 	}
 	return nil
 }
@@ -237,6 +247,7 @@ func (w *work) intend(ctx context.Context) error {
 	if _, err := w.cfg.Journal.Intend(ctx, w.record); err != nil {
 		return &Refusal{Code: JournalUnavailable, Message: "journal unavailable, action not run: the intent could not be written down", Cause: err}
 	}
+	w.letGo(true)
 	return nil
 }
 
@@ -290,6 +301,7 @@ func (w *work) settle(ctx context.Context, r shaped) error {
 func (w *work) refuse(ctx context.Context, err error) Reply {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.cfg.Limits.SettleTime)
 	defer cancel()
+	w.letGo(false)
 	r := asRefusal(err)
 	w.trouble(r.Cause)
 	w.record.RawArgs = w.recordable()

@@ -51,10 +51,12 @@ type Journal interface {
 	Intend(context.Context, journal.Activity) (int64, error)
 	Settle(ctx context.Context, activityID, sessionID string, o journal.Outcome, downstream json.RawMessage) (int64, error)
 	RanBefore(ctx context.Context, actionDigest string) (journal.Runs, error)
+	// RanUnder counts the calls that a rule, by its title, let run unasked.
+	RanUnder(ctx context.Context, title string, since time.Time) (int, error)
 }
 
-// Config is what the pipeline is made of. Every field but Events, Trouble and Limits is
-// required: New refuses a config with a part missing.
+// Config is what the pipeline is made of. Every field but Events, Trouble, Suggest
+// and Limits is required: New refuses a config with a part missing.
 type Config struct {
 	Credentials Credentials
 	Approver    Approver
@@ -70,6 +72,9 @@ type Config struct {
 	// Trouble, if set, is told the cause of what an agent was told in general words
 	// only, with the activity's id. Secrets are masked in it; the rest is foreign text.
 	Trouble func(string)
+	// Suggest, if set, is told, after three similar yeses, the command that adds a
+	// rule which would cover them. The line is foreign text; it must not block.
+	Suggest func(line string)
 }
 
 // Limits bound what agents may ask for at once. Zero fields take the defaults.
@@ -99,6 +104,8 @@ func (l Limits) withDefaults() Limits {
 type Executor struct {
 	cfg      Config
 	contract atomic.Pointer[contract.Snapshot]
+	tally    tally
+	habits   habits
 
 	mu       sync.Mutex
 	draining bool

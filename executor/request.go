@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -26,7 +27,7 @@ func (w *work) request() (approval.Request, error) {
 	r := approval.Request{
 		ActivityID: w.record.ActivityID, SessionID: w.session.id, Tool: w.call.Tool,
 		Client: w.session.client(), Level: w.bound.level, Digest: digest, ActionDigest: w.digest,
-		Holds: w.holds,
+		Holds: w.holds(w.held),
 	}
 	if w.bound.scope != "" {
 		r.Scope = &approval.Scope{Key: w.scopeKey(), Text: w.bound.scope}
@@ -45,7 +46,8 @@ func (w *work) approvalDigest() (string, error) {
 		Adapter  string       `json:"adapter"`
 		Items    []policy.Ref `json:"items"`
 		Level    action.Level `json:"level"`
-	}{w.digest, w.session.id, w.call.Tool, w.record.ContractDigest, w.record.Adapter, w.bound.items, w.bound.level})
+	}{w.digest, w.session.id, w.call.Tool, w.record.ContractDigest, w.record.Adapter,
+		slices.Concat(w.bound.items, w.bound.ruling.Items), w.bound.level})
 	if err != nil {
 		return "", err
 	}
@@ -57,9 +59,12 @@ func (w *work) approvalDigest() (string, error) {
 }
 
 // scopeKey names what a session yes covers: it changes with the contract, the
-// binding and every version that takes part.
+// binding, the rule and every version that takes part.
 func (w *work) scopeKey() string {
 	key := w.call.Tool + "|" + w.record.ContractDigest + "|" + w.bound.scope
+	if w.bound.exact {
+		key += "|" + w.digest
+	}
 	for _, it := range w.bound.items {
 		key += fmt.Sprintf("|%s/%s@%d", it.Kind, it.Name, it.Version)
 	}
@@ -69,25 +74,36 @@ func (w *work) scopeKey() string {
 var errMoved = errors.New("what was shown no longer holds")
 
 // holds is asked at redemption: would this call, judged now, still be this action
-// under this contract at this level?
-func (w *work) holds() error {
-	now, err := w.contract.Load().Resolve(w.call.Tool, w.call.Arguments, w.origin)
-	if err != nil || now.Contract.Digest() != w.resolution.Contract.Digest() {
-		return errors.Join(errMoved, err)
+// under this contract at this level, by the same rule? mine is the rule in which
+// the call holds a place.
+func (w *work) holds(mine *policy.Rule) func() error {
+	return func() error {
+		now, err := w.contract.Load().Resolve(w.call.Tool, w.call.Arguments, w.origin)
+		if err != nil || now.Contract.Digest() != w.resolution.Contract.Digest() {
+			return errors.Join(errMoved, err)
+		}
+		g, _, err := w.cfg.Credentials.Current()
+		if err != nil {
+			return err
+		}
+		again, err := judged(g, now, w.question(mine))
+		if err != nil {
+			return errors.Join(errMoved, err)
+		}
+		digest, err := action.Digest(again.action)
+		if err != nil || digest != w.digest || again.level != w.bound.level || ref(again.rule) != ref(w.bound.rule) {
+			return errMoved
+		}
+		return nil
 	}
-	g, _, err := w.cfg.Credentials.Current()
-	if err != nil {
-		return err
+}
+
+// ref names a rule's version; the zero Ref is no rule.
+func ref(r *policy.Rule) policy.Ref {
+	if r == nil {
+		return policy.Ref{}
 	}
-	again, err := bindBoth(g, now)
-	if err != nil {
-		return errors.Join(errMoved, err)
-	}
-	digest, err := action.Digest(again.action)
-	if err != nil || digest != w.digest || again.level != w.bound.level {
-		return errMoved
-	}
-	return nil
+	return r.Ref()
 }
 
 // keepInformed tells the caller that it waits, at once and then at intervals,

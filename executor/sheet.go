@@ -28,6 +28,10 @@ func (w *work) sheet(ctx context.Context) (approval.Sheet, error) {
 		}},
 		{Title: "Asked by", Fields: w.session.fields()},
 	}}
+	if w.bound.rule != nil {
+		contract := &s.Sections[1]
+		contract.Fields = append(contract.Fields, approval.Field{Label: "asked at level " + w.bound.level.String() + " by", Text: w.bound.rule.Text()})
+	}
 	if w.bound.scope != "" {
 		s.Sections = append(s.Sections, approval.Section{Title: "A yes covers, until this session ends", Fields: []approval.Field{
 			{Label: w.call.Tool, Text: w.bound.scope},

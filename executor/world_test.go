@@ -38,6 +38,7 @@ type world struct {
 	x       *executor.Executor
 	session *executor.Session
 
+	suggested []string
 	mu      sync.Mutex
 	trouble []string
 }
@@ -172,19 +173,27 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.journal.Close() })
+	w.again()
+	return w
+}
+
+// again starts an executor with a session on the journal as it is: a restart.
+func (w *world) again() {
+	w.t.Helper()
 	w.desk = approval.NewDesk(approval.Config{})
 	contracts, err := contract.Builtin()
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	snapshot, err := contract.NewSnapshot(contracts...)
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	w.x, err = executor.New(executor.Config{
 		Credentials: w.vault, Approver: w.desk, Journal: w.journal,
 		Runners: map[string]executor.Runner{"http": w.runner, "ssh": w.runner, "targets": executor.Targets{Credentials: w.vault}},
 		Clock:   time.Now, Rand: rand.Reader,
+		Suggest: func(line string) { w.suggested = append(w.suggested, line) },
 		Trouble: func(text string) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -192,17 +201,16 @@ func newWorld(t *testing.T) *world {
 		},
 	}, snapshot)
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	w.session, err = w.x.Begin(t.Context(), executor.SessionInfo{
+	w.session, err = w.x.Begin(w.t.Context(), executor.SessionInfo{
 		Transport: "stdio", SameUID: true,
 		Client: journal.Client{Name: "test agent", Version: "1"},
 		Peer:   peer.Peer{UID: 1000, PID: 42, Chain: []peer.Process{{PID: 42, Name: "executor"}, {PID: 41, Name: "agent"}}},
 	})
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	return w
 }
 
 // operator answers every request with what verdict says, until the test ends.

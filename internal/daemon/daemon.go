@@ -111,7 +111,8 @@ func assemble(cfg Config) (*daemon, error) {
 			"ssh":     sshrun.New(sshrun.Config{}),
 			"targets": executor.Targets{Credentials: d.keys},
 		},
-		Clock: time.Now, Rand: rand.Reader, Build: cfg.Build, Events: d.event, Trouble: d.say,
+		Clock: time.Now, Rand: rand.Reader, Build: cfg.Build,
+		Events: d.event, Trouble: d.say, Suggest: d.say,
 	}, snapshot)
 	if err != nil {
 		return nil, err
