@@ -118,6 +118,7 @@ Start with "executor demo" to see it work, then "executor init".`,
 
 		{groupAuthority, a.credentialCommand()},
 		{groupAuthority, a.hostCommand()},
+		{groupAuthority, a.ruleCommand()},
 		{groupAuthority, a.approvalsCommand()},
 		{groupRecord, a.journalCommand()},
 		{"", a.versionCommand()},
