@@ -43,6 +43,8 @@ type Config struct {
 	// Clock is WallClock when nil, Rand is crypto/rand when nil.
 	Clock Clock
 	Rand  io.Reader
+	// OnShow, if set, hears the short id of each request that comes onto the screens.
+	OnShow func(id string)
 	// OnGrant makes a grant durable. It counts only if nil is returned;
 	// otherwise the request ends with ErrNotRecorded.
 	OnGrant func(ctx context.Context, sessionID string, g Grant) error

@@ -3,6 +3,8 @@ package approval_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -337,6 +339,24 @@ func TestBlockSession(t *testing.T) {
 	}
 	if err := w.desk.EndSession(w.ctx, "s1"); err != nil || w.desk.Blocked("s1") {
 		t.Errorf("after its end: %v", err)
+	}
+}
+
+func TestOnShowHearsOfEachRequestOnce(t *testing.T) {
+	var heard []string
+	w := newWorld(t, func(c *approval.Config) { c.OnShow = func(id string) { heard = append(heard, id) } })
+	w.attach("other")
+	var want []string
+	for i := range 3 {
+		w.queued(call(fmt.Sprint(i)))
+	}
+	for range 3 {
+		p := w.shown(w.seat)
+		want = append(want, p.ID)
+		w.answer(p, approval.Yes)
+	}
+	if !slices.Equal(heard, want) {
+		t.Errorf("heard of %v, shown were %v", heard, want)
 	}
 }
 

@@ -18,12 +18,13 @@ const (
 	StateCallerGone = "caller gone" // kept a few seconds for adoption
 )
 
-// An Open is a request that waits, as it is listed. Tool and Client may be foreign text.
+// An Open is a request that waits, as it is listed. Tool, Target and Client may be foreign text.
 type Open struct {
 	ID         string       `json:"id"`
 	ActivityID string       `json:"activity_id"`
 	SessionID  string       `json:"session_id"`
 	Tool       string       `json:"tool"`
+	Target     string       `json:"target"`
 	Client     string       `json:"client"`
 	Level      action.Level `json:"level"`
 	State      string       `json:"state"`
@@ -50,7 +51,7 @@ func (d *Desk) Queue() Snapshot {
 	s := Snapshot{Open: []Open{}, Away: d.away, Approvers: d.approvers()}
 	for _, e := range d.open {
 		r := e.req
-		s.Open = append(s.Open, Open{e.id, r.ActivityID, r.SessionID, r.Tool, r.Client, r.Level,
+		s.Open = append(s.Open, Open{e.id, r.ActivityID, r.SessionID, r.Tool, r.Target, r.Client, r.Level,
 			e.state(), e.created, d.deadline(e)})
 	}
 	return s

@@ -10,6 +10,8 @@ import (
 type Request struct {
 	// ActivityID, SessionID and Tool say whose call this is. SessionID must not be empty.
 	ActivityID, SessionID, Tool string
+	// Target is where the action goes, for listings: an origin or a host's name.
+	Target string
 	// Client is the bucket of the flood limit and of the turns on the screen:
 	// the peer's parent process, whatever number of sessions it opens.
 	Client string

@@ -12,6 +12,9 @@ func (d *Desk) show(e *entry) {
 			s.push(Event{Kind: Opened, ID: e.id, Prompt: d.prompt(e)})
 		}
 	}
+	if d.cfg.OnShow != nil {
+		d.cfg.OnShow(e.id)
+	}
 }
 
 // tell sends an event about e to the seats that were sent it.

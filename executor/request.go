@@ -25,7 +25,7 @@ func (w *work) request() (approval.Request, error) {
 		return approval.Request{}, err
 	}
 	r := approval.Request{
-		ActivityID: w.record.ActivityID, SessionID: w.session.id, Tool: w.call.Tool,
+		ActivityID: w.record.ActivityID, SessionID: w.session.id, Tool: w.call.Tool, Target: w.bound.action.Target(),
 		Client: w.session.client(), Level: w.bound.level, Digest: digest, ActionDigest: w.digest,
 		Holds: w.holds(w.held),
 	}

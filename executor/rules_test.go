@@ -89,6 +89,18 @@ func TestARuleNeverGoesBelowAFloor(t *testing.T) {
 	if d := w.stops("NO_APPROVER", "http_request", `{"method":"GET","url":"https://api.example.com/v1/x"}`).Decision; d.Level != "call" {
 		t.Errorf("%+v", d)
 	}
+	write := policy.Rule{Approval: action.None, Methods: []string{"POST"}, Target: "https://api.example.com/v1/previews/"}
+	w.vault.set(t, apiCredential(t, 1, action.Session), ruleItem(t, "write", 1, write))
+	var scopes []string
+	w.operator(func(p *approval.Prompt) approval.Answer {
+		scopes = append(scopes, p.Scope)
+		return approval.Answer{Verdict: approval.Yes}
+	})
+	w.ok("http_request", `{"method":"POST","url":"https://api.example.com/v1/previews/1"}`)
+	w.ok("http_request", `{"method":"POST","url":"https://api.example.com/v1/other"}`)
+	if len(scopes) != 2 || !strings.HasPrefix(scopes[0], "rule write version 1: ") || scopes[1] != "" {
+		t.Errorf("under a floor of session the yeses cover %q", scopes)
+	}
 }
 
 func TestASessionYesUnderARuleOnAHost(t *testing.T) {

@@ -24,8 +24,10 @@ func judged(g *policy.Generation, r contract.Resolution, q question) (bound, err
 	}
 	b.ruling = g.Judge(policy.Case{Tool: q.tool, Action: b.action, Default: b.usual, At: q.at, Used: q.used})
 	b.level = action.Stricter(b.ruling.Level, b.floor)
-	if b.ruling.Rule != nil && b.ruling.Rule.Approval == b.level {
-		b.rule = b.ruling.Rule
+	// Where a floor asks for more than the rule, the rule matters only by what a
+	// session yes covers.
+	if r := b.ruling.Rule; r != nil && (r.Approval == b.level || b.level == action.Session) {
+		b.rule = r
 	}
 	if h, ok := b.action.(*action.HTTP); ok {
 		h.Redirects = redirects(g, &b, h, q.tool)

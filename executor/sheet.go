@@ -30,7 +30,7 @@ func (w *work) sheet(ctx context.Context) (approval.Sheet, error) {
 	}}
 	if w.bound.rule != nil {
 		contract := &s.Sections[1]
-		contract.Fields = append(contract.Fields, approval.Field{Label: "asked at level " + w.bound.level.String() + " by", Text: w.bound.rule.Text()})
+		contract.Fields = append(contract.Fields, approval.Field{Label: "rule", Text: w.bound.rule.Text()})
 	}
 	if w.bound.scope != "" {
 		s.Sections = append(s.Sections, approval.Section{Title: "A yes covers, until this session ends", Fields: []approval.Field{

@@ -365,6 +365,35 @@ func TestBlockAsksOnceMore(t *testing.T) {
 	}
 }
 
+// A person is called by this program's own words: nothing of the request but its
+// id leaves the screen's plain lines.
+func TestBellAndNote(t *testing.T) {
+	for name, c := range map[string]struct {
+		bell, note bool
+		want       string
+	}{
+		"neither": {false, false, ""}, "bell": {true, false, "\a"},
+		"note": {false, true, "\x1b]9;executor: approval ID is waiting\a"},
+		"both": {true, true, "\a\x1b]9;executor: approval ID is waiting\a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, 80, 24, func(o *console.Options, _ *approval.Config) { o.Bell, o.Note = c.bell, c.note })
+			r := request("uptime \x1b]9;pwned\a")
+			r.Tool = "tool\x1b]9;pwned\a"
+			b.ask(r)
+			b.prompt()
+			id := b.desk.Queue().Open[0].ID
+			out := b.written()
+			if got, _, _ := strings.Cut(out[strings.Index(out, "appear here")+len("appear here"):], "=="); strings.Trim(got, "\r\n") != strings.ReplaceAll(c.want, "ID", id) {
+				t.Errorf("before the request: %q", got)
+			}
+			if n := strings.Count(out, "\x1b"); n != strings.Count(c.want, "\x1b") {
+				t.Errorf("%d escape characters: %q", n, out)
+			}
+		})
+	}
+}
+
 func TestASessionYesSaysWhatItCovers(t *testing.T) {
 	b := newBench(t, 80, 24, nil)
 	r := request("/v1/me")

@@ -20,8 +20,8 @@
 // Text from elsewhere stands behind a label or behind "  | " (a line begins) and
 // "  : " (it goes on); package term made it safe. Lines that begin in the first
 // column are the console's own. Nothing is cut, nothing is painted over: the
-// console writes plain lines, no escape sequence at all, so it works the same on
-// a dumb terminal and without colour.
+// console writes plain lines, no escape sequence at all (but for Options.Note), so
+// it works the same on a dumb terminal and without colour.
 //
 // # How an answer is taken
 //
@@ -74,6 +74,9 @@ type Options struct {
 	Passphrase func(*secret.Secret) error
 	// Bell rings when a request comes onto the screen.
 	Bell bool
+	// Note sends a desktop note (OSC 9) when a request comes onto the screen: this
+	// program's words and the short id. It is the one escape sequence that is written.
+	Note bool
 	// Once ends Run after one request is settled.
 	Once bool
 }

@@ -112,10 +112,8 @@ func (s *session) event(ctx context.Context, e approval.Event) error {
 func (s *session) open(ctx context.Context, p *approval.Prompt) error {
 	s.line.reset()
 	s.cur = &request{Prompt: p, screen: newScreen(p, s.cols(), s.rows())}
-	if s.opts.Bell {
-		if err := s.tty.write("\a"); err != nil {
-			return err
-		}
+	if err := s.call(p.ID); err != nil {
+		return err
 	}
 	if err := s.page(""); err != nil {
 		return err
@@ -125,6 +123,22 @@ func (s *session) open(ctx context.Context, p *approval.Prompt) error {
 		return nil // its Gone event is on the way
 	}
 	return err
+}
+
+// call draws a person to the screen, as far as that was asked for. The id is the
+// desk's own: letters and digits.
+func (s *session) call(id string) error {
+	text := ""
+	if s.opts.Bell {
+		text = "\a"
+	}
+	if s.opts.Note {
+		text += "\x1b]9;executor: approval " + id + " is waiting\a"
+	}
+	if text == "" {
+		return nil
+	}
+	return s.tty.write(text)
 }
 
 // finish takes the request from the screen and prints what was kept back.

@@ -56,7 +56,7 @@ func (a *app) proved(ctx context.Context, p *passphraseFlags, fn func(*ctl.Clien
 type approveOptions struct {
 	pass passphraseFlags
 	once string
-	bell bool
+	call callFlags
 }
 
 func (a *app) approveCommand() *cobra.Command {
@@ -72,7 +72,7 @@ no flag gives one.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.approve(cmd.Context(), o) },
 	}
 	cmd.Flags().StringVar(&o.once, "once", "", "show the open request `ID`, and end when it is settled")
-	cmd.Flags().BoolVar(&o.bell, "bell", false, "ring the bell when a request comes onto the screen")
+	o.call.register(cmd)
 	o.pass.register(cmd)
 	return cmd
 }
@@ -80,6 +80,10 @@ no flag gives one.`,
 func (a *app) approve(ctx context.Context, o *approveOptions) error {
 	if !a.terminal() {
 		return usagef("approvals are answered on a terminal, with the action on the screen; standard input and output must be one")
+	}
+	notes, err := a.notifier(o.call.command, func(string) {})
+	if err != nil {
+		return err
 	}
 	return a.proved(ctx, &o.pass, func(c *ctl.Client, _ *vault.Keys) error {
 		seat, err := c.Attach(ctx, approval.Attachment{Name: terminalName(), Only: o.once})
@@ -90,7 +94,7 @@ func (a *app) approve(ctx context.Context, o *approveOptions) error {
 		if err != nil {
 			return err
 		}
-		return a.console(ctx, dir, seat, o.bell, o.once != "")
+		return notes.during(ctx, func() error { return a.console(ctx, dir, notes.seat(seat), o.call, o.once != "") })
 	})
 }
 
@@ -107,34 +111,14 @@ func terminalName() string {
 	return rel
 }
 
-func (a *app) statusCommand() *cobra.Command {
-	var out outputFlags
-	cmd := &cobra.Command{
-		Use: "status", Short: "Say how the running serve is",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := out.check(); err != nil {
-				return err
-			}
-			c, dir, err := a.client()
-			if err != nil {
-				return err
-			}
-			s, err := c.Status(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return a.showStatus(out, dir, s)
-		},
-	}
-	out.register(cmd)
-	return cmd
-}
-
 func (a *app) showStatus(out outputFlags, dir string, s ctl.Status) error {
 	if out.format != "table" || out.jq != "" {
 		return writeOne(a.Out, out, s)
 	}
+	return writeFacts(a.Out, statusFacts(dir, s))
+}
+
+func statusFacts(dir string, s ctl.Status) []fact {
 	state := "unlocked"
 	if s.Locked {
 		state = "locked; open it with: executor unlock"
@@ -143,10 +127,10 @@ func (a *app) showStatus(out outputFlags, dir string, s ctl.Status) error {
 	if s.Approvers == 0 {
 		approvers = "0: calls that need approval are refused; attach a terminal with: executor approve"
 	}
-	return writeFacts(a.Out, []fact{
+	return []fact{
 		{"home", dir}, {"serve", "running, version " + orNone(s.Version)}, {"vault", state},
 		{"agents", strconv.Itoa(s.Sessions)}, {"requests", strconv.Itoa(s.Requests) + " waiting for approval"}, {"approvers", approvers},
-	})
+	}
 }
 
 func (a *app) lockCommand() *cobra.Command {

@@ -35,15 +35,17 @@ Without a NAME it gets one.
 A command is compared word by word: it must be given as argv, or be a line of
 plain words without operators, expansions or line breaks. A * alone stands for
 one argument that does not begin with "-". At levels none and session, a call
-that sets variables or has standard input is covered only with --env and --stdin.
+that sets variables or has standard input needs --env or --stdin in the rule.
 A target is matched by whole path segments.
 
 Levels none and session widen what runs unasked: such a rule names its place,
 and on a target the methods.`,
-		Example: `  executor rule add --tool ssh_exec --host web-1 --argv 'systemctl status *' --approval session
+		Example: `  executor rule add --tool ssh_exec --host web-1 \
+      --argv 'systemctl status *' --approval session
   executor rule add night --method GET --target https://api.example.com/v1/ \
       --approval none --for 8h --max-calls 200
-  executor rule add --method DELETE --target https://api.example.com/ --approval deny`,
+  executor rule add --method DELETE --approval deny \
+      --target https://api.example.com/`,
 		Args: optionalName,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.rule.Name = newRuleName(); len(args) > 0 {

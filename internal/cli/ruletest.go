@@ -34,8 +34,9 @@ func (a *app) ruleTest() *cobra.Command {
 		Long: `Judge an example call as serve would: which action it is, which level is due,
 which rule decides that, and why each other rule does not apply. Nothing runs,
 nobody is asked, and no rule's calls are used up.`,
-		Example: `  executor rule test ssh_exec --args '{"host":"web-1","command":"systemctl status nginx"}'`,
-		Args:    func(cmd *cobra.Command, args []string) error { return oneArg(cmd, args, "TOOL") },
+		Example: `  executor rule test ssh_exec \
+      --args '{"host":"web-1","command":"systemctl status nginx"}'`,
+		Args: func(cmd *cobra.Command, args []string) error { return oneArg(cmd, args, "TOOL") },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.out.check(); err != nil {
 				return err
@@ -102,7 +103,7 @@ func foresee(ctx context.Context, h *daemon.Home, tool string, args json.RawMess
 	if err != nil {
 		return executor.Preview{}, err
 	}
-	contracts, err := contract.Builtin()
+	tools, err := daemon.Contracts(h.Vault)
 	if err != nil {
 		return executor.Preview{}, err
 	}
@@ -112,12 +113,11 @@ func foresee(ctx context.Context, h *daemon.Home, tool string, args json.RawMess
 			return executor.Preview{}, err
 		}
 	}
-	for _, c := range contracts {
-		if c.Tool == tool {
-			return executor.Foresee(g, c, args, time.Now(), func(r *policy.Rule) int { return used[r.Ref()] })
-		}
+	p, err := executor.Foresee(g, tools, tool, args, time.Now(), func(r *policy.Rule) int { return used[r.Ref()] })
+	if errors.Is(err, contract.ErrUnknownTool) {
+		err = fmt.Errorf("%w: %q", err, tool)
 	}
-	return executor.Preview{}, fmt.Errorf("no tool is called %q", tool)
+	return p, err
 }
 
 func newVerdict(tool string, p executor.Preview) (ruleVerdict, error) {

@@ -28,7 +28,7 @@ type serveOptions struct {
 	agentSocket   string
 	approvalLimit time.Duration
 	autoLock      time.Duration
-	bell          bool
+	call          callFlags
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -52,7 +52,7 @@ in flight finish or are settled, and the vault is locked.`,
 	f.StringVar(&o.agentSocket, "agent-socket", "", "listen for agents at `PATH`, for every uid that is allowed, and not in the home")
 	f.DurationVar(&o.approvalLimit, "approval-limit", 120*time.Second, "`TIME` that a request on the screen waits for an answer, at most 10m")
 	f.DurationVar(&o.autoLock, "auto-lock", 0, "lock the vault after this `TIME`, such as 8h (default: never)")
-	f.BoolVar(&o.bell, "bell", false, "ring the bell when a request comes onto the screen")
+	o.call.register(cmd)
 	o.pass.register(cmd)
 	return cmd
 }
@@ -69,26 +69,37 @@ func (a *app) serve(ctx context.Context, o *serveOptions) error {
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer stop()
 	}
+	out := &printer{app: a}
+	notes, err := a.notifier(o.call.command, func(line string) {
+		if !a.terminal() { // nothing is printed into the screen
+			out.say(line)
+		}
+	})
+	if err != nil {
+		return err
+	}
 	h, err := a.openHome(ctx, &o.pass)
 	if err != nil {
 		return err
 	}
 	defer h.Close()
 	log.SetOutput(io.Discard) // net/http logs what servers sent
-	out := &printer{app: a}
 	a.warn(o, h.Dir, out.say)
 	cfg := daemon.Config{
 		Home: h, Build: daemon.Build(), AllowUIDs: o.allowUIDs, AgentSocket: o.agentSocket,
 		ApprovalLimit: o.approvalLimit, AutoLock: o.autoLock, Say: out.say,
 		Ready: func() { out.say("serving " + h.Dir) },
 	}
+	if notes != nil {
+		cfg.OnRequest = notes.note
+	}
 	if a.terminal() {
 		cfg.Say = nil // the screen has the lines
 		cfg.Terminal = func(ctx context.Context, seat console.Seat) error {
-			return a.console(ctx, h.Dir, seat, o.bell, false)
+			return a.console(ctx, h.Dir, seat, o.call, false)
 		}
 	}
-	return daemon.Serve(ctx, cfg)
+	return notes.during(ctx, func() error { return daemon.Serve(ctx, cfg) })
 }
 
 // terminal reports whether standard input and output are one's own terminal.
@@ -97,12 +108,12 @@ func (a *app) terminal() bool {
 }
 
 // console answers approvals at this terminal until ctx or the seat ends.
-func (a *app) console(ctx context.Context, dir string, seat console.Seat, bell, once bool) error {
+func (a *app) console(ctx context.Context, dir string, seat console.Seat, call callFlags, once bool) error {
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
 	c, err := console.New(console.Options{
-		Terminal: a.In, Resized: resized, Bell: bell, Once: once,
+		Terminal: a.In, Resized: resized, Bell: call.bell, Note: call.note, Once: once,
 		Passphrase: func(p *secret.Secret) error {
 			keys, err := vault.OpenIdentity(dir, p)
 			if err == nil {

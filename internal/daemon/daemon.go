@@ -51,6 +51,9 @@ type Config struct {
 	Terminal func(ctx context.Context, seat console.Seat) error
 	// Say is told a line for the operator where there is no terminal, and of trouble.
 	Say func(line string)
+	// OnRequest, if set, hears the short id of each request that comes onto the
+	// screens. It must not wait.
+	OnRequest func(id string)
 	// Ready, if set, is called once both sockets answer.
 	Ready func()
 }
@@ -97,6 +100,7 @@ func assemble(cfg Config) (*daemon, error) {
 	j := cfg.Home.Journal
 	d.desk = approval.NewDesk(approval.Config{
 		Limit:      cfg.ApprovalLimit,
+		OnShow:     cfg.OnRequest,
 		OnGrant:    recordGrant(j),
 		OnGrantEnd: recordGrantEnd(j),
 	})
