@@ -47,7 +47,8 @@ const (
 	Exact Verdict = "exact"
 	// No denies, with or without a reason.
 	No Verdict = "no"
-	// Block denies and refuses whatever this session asks from now on.
+	// Block denies and refuses whatever this session asks from now on, and
+	// Prompt.Flooding other sessions of its client.
 	Block Verdict = "block"
 )
 

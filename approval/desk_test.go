@@ -122,7 +122,9 @@ func TestRecheckDropsWhatChanged(t *testing.T) {
 	c, kept := w.queued(r), w.queued(call("kept"))
 	w.shown(w.seat)
 	moved = errors.New("rotated")
-	w.desk.Recheck()
+	if err := w.desk.Recheck(w.ctx); err != nil {
+		t.Fatal(err)
+	}
 	if got := w.got(c); !errors.Is(got.err, approval.ErrChanged) {
 		t.Errorf("got %+v", got)
 	}
@@ -357,6 +359,86 @@ func TestOnShowHearsOfEachRequestOnce(t *testing.T) {
 	}
 	if !slices.Equal(heard, want) {
 		t.Errorf("heard of %v, shown were %v", heard, want)
+	}
+}
+
+// One client floods the desk from five sessions: one answer ends all of it, and
+// nobody else's request.
+func TestBlockEndsAFloodOfManySessions(t *testing.T) {
+	w := newWorld(t, nil)
+	var flood []<-chan reply
+	for i := range 12 {
+		r := call(fmt.Sprint("flood ", i))
+		r.Client, r.SessionID = "flooder", fmt.Sprint("f", i%5)
+		flood = append(flood, w.queued(r))
+	}
+	other := call("other")
+	other.Client, other.SessionID = "quiet", "q"
+	w.queued(other)
+	other.ActionDigest = digest("other 2")
+	kept := w.queued(other)
+	p := w.shown(w.seat)
+	w.answer(p, approval.No) // shown before there was a flood
+	if got := w.got(flood[0]); !errors.Is(got.err, approval.ErrDenied) {
+		t.Fatalf("%+v", got)
+	}
+	w.answer(w.shown(w.seat), approval.Yes) // the other client's turn
+	p = w.shown(w.seat)
+	if p.Flooding != 4 {
+		t.Errorf("the screen says that %d more sessions are blocked", p.Flooding)
+	}
+	w.answer(p, approval.Block)
+	for _, c := range flood[1:] {
+		if got := w.got(c); !errors.Is(got.err, approval.ErrDenied) || got.Basis != "session blocked" {
+			t.Errorf("%+v", got)
+		}
+	}
+	if q := w.desk.Queue(); len(q.Open) != 1 || q.Open[0].Client != "quiet" {
+		t.Errorf("left are %+v", q.Open)
+	}
+	w.answer(w.shown(w.seat), approval.Yes)
+	again := call("flood again")
+	again.Client, again.SessionID = "flooder", "f3"
+	if got := w.got(w.ask(again)); !errors.Is(got.err, approval.ErrDenied) {
+		t.Errorf("a session that asked is not blocked: %+v", got)
+	}
+	if got := w.got(kept); got.err != nil {
+		t.Errorf("the other client: %+v", got)
+	}
+}
+
+func TestRecheckEndsTheGrantsOfWhatMoved(t *testing.T) {
+	ended := map[string]string{}
+	w := newWorld(t, func(c *approval.Config) {
+		c.OnGrantEnd = func(_ context.Context, _ string, g approval.Grant, why string) error {
+			ended[g.Scope] = why
+			return nil
+		}
+	})
+	moved := false
+	for _, key := range []string{"moves", "stays"} {
+		r := get(key, key)
+		if key == "moves" {
+			r.Holds = func() error {
+				if moved {
+					return errors.New("moved")
+				}
+				return nil
+			}
+		}
+		c := w.ask(r)
+		w.answer(w.shown(w.seat), approval.Yes)
+		w.got(c)
+	}
+	if err := w.desk.Recheck(w.ctx); err != nil || len(w.desk.Grants()) != 2 {
+		t.Fatalf("before: %v, %+v", err, w.desk.Grants())
+	}
+	moved = true
+	if err := w.desk.Recheck(w.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if g := w.desk.Grants(); len(g) != 1 || len(ended) != 1 {
+		t.Errorf("left %+v, ended %v", g, ended)
 	}
 }
 

@@ -48,6 +48,9 @@ type Prompt struct {
 	Sheet Sheet
 	// Waiting counts the other requests in the queue.
 	Waiting int
+	// Flooding counts the other sessions of the client that a Block ends too: those
+	// with requests open, if the client has half of what it may have open or more.
+	Flooding int
 	// Limit is how long it may be answered: from Shown on, or what is left of
 	// that if another seat has shown it.
 	Limit time.Duration

@@ -17,7 +17,8 @@ const (
 )
 
 // A Grant is what an answer covers beyond the call it was given for. It belongs
-// to one session and ends with it, on lock, on Revoke, on a block, and at Expires.
+// to one session and ends with it, on lock, on Revoke, on a block, at Expires, and
+// when Recheck finds that what it was given for moved.
 type Grant struct {
 	ID        string `json:"id"`
 	SessionID string `json:"session_id"`
@@ -37,6 +38,7 @@ type Grant struct {
 
 	key   string       // the scope's key, or the action digest
 	level action.Level // the level it was given at
+	holds func() error // that of the request whose answer made it
 }
 
 // Grants returns the grants that hold, oldest first.
@@ -131,7 +133,7 @@ func (d *Desk) useGrant(ctx context.Context, g *Grant, r *Request, id string) ou
 // grantFor makes the grant that verdict v leaves behind, or nil for none.
 func (d *Desk) grantFor(ctx context.Context, e *entry, by string, v Verdict) (*Grant, error) {
 	r := &e.req
-	g := &Grant{SessionID: r.SessionID, By: by, ApprovalID: e.id, Made: d.now(), Left: -1, level: r.Level}
+	g := &Grant{SessionID: r.SessionID, By: by, ApprovalID: e.id, Made: d.now(), Left: -1, level: r.Level, holds: r.Holds}
 	switch {
 	case v == Exact:
 		g.Kind, g.key = GrantExact, r.ActionDigest

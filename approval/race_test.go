@@ -68,7 +68,7 @@ func TestEditAndYesAtOnce(t *testing.T) {
 		p := w.shown(w.seat)
 		var answer error
 		var wg sync.WaitGroup
-		wg.Go(func() { edited.Store(true); w.desk.Recheck() })
+		wg.Go(func() { edited.Store(true); w.desk.Recheck(w.ctx) })
 		wg.Go(func() { answer = w.seat.Answer(w.ctx, to(p, approval.Yes)) })
 		wg.Wait()
 		got := w.got(c)
@@ -106,7 +106,7 @@ func TestTwoHundredRequestsOfTenClients(t *testing.T) {
 			}
 			if err := s.Answer(w.ctx, to(e.Prompt, approval.Yes)); err == nil {
 				answered.Add(1)
-			} else if !errors.Is(err, approval.ErrGone) {
+			} else if !errors.Is(err, approval.ErrGone) && !errors.Is(err, approval.ErrLeft) {
 				t.Errorf("answer: %v", err)
 			}
 		}

@@ -46,7 +46,7 @@ func (d *Desk) answer(ctx context.Context, s *Seat, a Answer) error {
 	case No:
 		d.deny(e, s.name, a.Reason)
 	case Block:
-		d.block(ctx, e.req.SessionID, s.name)
+		d.blockAsking(ctx, e, s.name)
 	default:
 		err := d.allow(ctx, e, s.name, a.Verdict)
 		d.advance()
@@ -125,12 +125,14 @@ func (d *Desk) changed(e *entry, by string, err error) error {
 	return err
 }
 
-// Recheck drops the open requests whose Holds fails now. To be called when
-// something that requests depend on was edited.
-func (d *Desk) Recheck() {
+// Recheck drops the open requests whose Holds fails now, and ends the grants that
+// were given for a request whose Holds does: what they cover moved. To be called
+// when something that requests depend on was edited. The error is that of OnGrantEnd.
+func (d *Desk) Recheck(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.sweep()
+	ended := d.endGrants(ctx, "changed", func(g *Grant) bool { return g.holds() != nil })
 	for _, e := range append([]*entry(nil), d.open...) {
 		if err := e.req.Holds(); err != nil {
 			err = fmt.Errorf("%w: %w", ErrChanged, err)
@@ -138,4 +140,5 @@ func (d *Desk) Recheck() {
 		}
 	}
 	d.advance()
+	return ended
 }

@@ -29,7 +29,7 @@ func (d *Desk) tell(e *entry, ev Event) {
 func (d *Desk) prompt(e *entry) *Prompt {
 	r := &e.req
 	p := &Prompt{ID: e.id, SessionID: r.SessionID, Tool: r.Tool, Level: r.Level, Digest: r.Digest,
-		ActionDigest: r.ActionDigest, Sheet: r.Sheet, Waiting: len(d.open) - 1}
+		ActionDigest: r.ActionDigest, Sheet: r.Sheet, Waiting: len(d.open) - 1, Flooding: len(d.flooding(e))}
 	p.Limit = d.deadline(e).Sub(d.now())
 	if e.shown.IsZero() {
 		p.Limit = min(p.Limit, d.cfg.Limit)

@@ -1,6 +1,9 @@
 package approval
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 const (
 	whySessionEnded = "its session ended, nothing was run"
@@ -30,14 +33,43 @@ func (d *Desk) EndSession(ctx context.Context, id string) error {
 func (d *Desk) BlockSession(ctx context.Context, id, by string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.block(ctx, id, by)
+	d.block(ctx, by, func(session string) bool { return session == id }, id)
 }
 
-func (d *Desk) block(ctx context.Context, id, by string) {
-	d.blocked[id] = by
+// blockAsking blocks the session of e, and where its client floods the desk every
+// session of it that asks: a flood is ended at once, over however many sessions it comes.
+func (d *Desk) blockAsking(ctx context.Context, e *entry, by string) {
+	asking := append([]string{e.req.SessionID}, d.flooding(e)...)
+	d.block(ctx, by, func(session string) bool { return slices.Contains(asking, session) }, asking...)
+}
+
+// flooding names the other sessions of e's client that have requests open, if the
+// client has half of what is allowed open or more.
+func (d *Desk) flooding(e *entry) []string {
+	var others []string
+	n := 0
+	for _, o := range d.open {
+		if o.req.Client != e.req.Client {
+			continue
+		}
+		n++
+		if s := o.req.SessionID; s != e.req.SessionID && !slices.Contains(others, s) {
+			others = append(others, s)
+		}
+	}
+	if 2*n < d.cfg.PerClient {
+		return nil
+	}
+	return others
+}
+
+func (d *Desk) block(ctx context.Context, by string, blocked func(session string) bool, ids ...string) {
+	for _, id := range ids {
+		d.blocked[id] = by
+	}
 	// The grants are over even if their end cannot be recorded.
-	d.endGrants(ctx, "session blocked", func(g *Grant) bool { return g.SessionID == id })
-	d.endAll(ofSession(id), outcome{Decision{Result: Denied, By: by, Basis: "session blocked", Reason: reasonBlocked}, ErrDenied},
+	d.endGrants(ctx, "session blocked", func(g *Grant) bool { return blocked(g.SessionID) })
+	d.endAll(func(e *entry) bool { return blocked(e.req.SessionID) }, outcome{Decision{Result: Denied, By: by, Basis: "session blocked", Reason: reasonBlocked}, ErrDenied},
 		"denied, its session was blocked at "+by)
 }
 

@@ -398,7 +398,7 @@ func TestARuleEditedAsTheYesComes(t *testing.T) {
 	wg.Go(func() {
 		for v := 2; ctx.Err() == nil; v++ {
 			w.rules(ruleItem(t, "status", v, statusRule(action.Session)))
-			w.desk.Recheck()
+			_ = w.desk.Recheck(ctx)
 		}
 	})
 	w.operator(says(approval.Yes))

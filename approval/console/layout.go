@@ -126,7 +126,11 @@ func (l *layout) answers(p *approval.Prompt, warned int) {
 			approval.ExactUses, short(approval.ExactFor)))
 	}
 	l.own(indent, "n, n REASON: no; the reason goes to the agent")
-	l.own(indent, "b: block the session, it is refused everything (asks once more)")
+	if p.Flooding > 0 {
+		l.own(indent, fmt.Sprintf("b: block the session and %d more of this client, which floods you: they are refused everything (asks once more)", p.Flooding))
+	} else {
+		l.own(indent, "b: block the session, it is refused everything (asks once more)")
+	}
 	l.own(indent, "unanswered after "+short(p.Limit)+", nothing is run")
 }
 

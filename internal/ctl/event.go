@@ -27,6 +27,7 @@ type prompt struct {
 	Scope        []byte       `json:"scope"`
 	Sections     []section    `json:"sections"`
 	Waiting      int          `json:"waiting"`
+	Flooding     int          `json:"flooding"`
 	LimitMS      int64        `json:"limit_ms"`
 }
 
@@ -47,7 +48,7 @@ func toWire(e approval.Event) *event {
 	}
 	p := e.Prompt
 	w.Prompt = &prompt{p.ID, p.SessionID, []byte(p.Tool), p.Level, p.Digest, p.ActionDigest, []byte(p.Scope),
-		[]section{}, p.Waiting, p.Limit.Milliseconds()}
+		[]section{}, p.Waiting, p.Flooding, p.Limit.Milliseconds()}
 	for _, s := range p.Sheet.Sections {
 		ws := section{s.Title, []field{}}
 		for _, f := range s.Fields {
@@ -65,7 +66,7 @@ func fromWire(w *event) approval.Event {
 	}
 	p := w.Prompt
 	e.Prompt = &approval.Prompt{ID: p.ID, SessionID: p.SessionID, Tool: string(p.Tool), Level: p.Level, Digest: p.Digest,
-		ActionDigest: p.ActionDigest, Scope: string(p.Scope), Waiting: p.Waiting, Limit: time.Duration(p.LimitMS) * time.Millisecond}
+		ActionDigest: p.ActionDigest, Scope: string(p.Scope), Waiting: p.Waiting, Flooding: p.Flooding, Limit: time.Duration(p.LimitMS) * time.Millisecond}
 	for _, ws := range p.Sections {
 		s := approval.Section{Title: ws.Title}
 		for _, f := range ws.Fields {

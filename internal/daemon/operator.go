@@ -49,9 +49,7 @@ func (d *daemon) Reload(ctx context.Context) error {
 	if err := d.keys.reload(ctx); err != nil {
 		return err
 	}
-	err := d.publish()
-	d.desk.Recheck()
-	return err
+	return errors.Join(d.publish(), d.desk.Recheck(ctx))
 }
 
 // publish takes over the tools of the vault. New calls are judged by them at once;
