@@ -17,7 +17,8 @@
 //
 // And the threat is a person worn out: one request is on the screen at a time,
 // clients take turns, a client has at most PerClient requests open, a refused
-// action is not asked about again for ten minutes, and a session can be blocked.
+// action is not asked about again for ten minutes, and a session can be blocked,
+// with the other sessions of a client that floods the desk.
 //
 // # Life of a request
 //
