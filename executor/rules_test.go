@@ -415,3 +415,47 @@ func TestARuleEditedAsTheYesComes(t *testing.T) {
 		}
 	}
 }
+
+// Of a tool's own level and a rule, both of which replace the default, the
+// stricter counts.
+func TestARuleAndAToolsOwnLevel(t *testing.T) {
+	post := policy.Rule{Tool: "deploy", Methods: []string{"POST"}, Target: "https://api.example.com/v1/previews"}
+	for _, tt := range []struct {
+		own, rule, want action.Level
+	}{{action.Call, action.None, action.Call}, {action.None, action.Call, action.Call}, {action.None, action.None, action.None}, {action.Session, action.Presence, action.Presence}} {
+		w := newWorld(t)
+		w.runner.answer = answers(`{"id":"d-1"}`)
+		w.publish(tool1 + "approval: " + tt.own.String() + "\n")
+		post.Approval = tt.rule
+		w.rules(ruleItem(t, "r", 1, post))
+		w.call("deploy", `{"branch":"main"}`)
+		if d := w.last().Decision; d.Level != tt.want.String() || (d.Result == journal.Allowed) != (tt.want == action.None) {
+			t.Errorf("own level %v, rule %v: %+v", tt.own, tt.rule, d)
+		}
+	}
+}
+
+// Without a rule a session yes on a host covers the exact command.
+func TestASessionYesOnAHostWithoutARule(t *testing.T) {
+	w := newWorld(t)
+	w.publish(`
+tool: deploy
+description: Deploy.
+revision: 1
+input: {type: object, properties: {branch: {type: string}}, required: [branch], additionalProperties: false}
+ssh: {host: web-1, argv: [deploy, --branch, "{branch}"]}
+approval: session
+`)
+	var scopes []string
+	w.operator(func(p *approval.Prompt) approval.Answer {
+		scopes = append(scopes, p.Scope)
+		return approval.Answer{Verdict: approval.Yes}
+	})
+	for _, branch := range []string{"a", "a", "b", "a", "b"} {
+		w.ok("deploy", fmt.Sprintf(`{"branch":%q}`, branch))
+	}
+	want := "exactly this action on ssh://web-1, at 10.0.0.7:22 as deploy with credential web version 1"
+	if len(scopes) != 2 || scopes[0] != want || scopes[1] != want {
+		t.Errorf("asked for %q", scopes)
+	}
+}

@@ -56,20 +56,15 @@ func split(line string, wildcards bool) ([]word, error) {
 		return nil, err
 	}
 	var words []word
-	end := uint(0)
 	for _, w := range call.Args {
-		// Only spaces may stand between words: a comment or an operator would be there.
-		if strings.Trim(line[end:w.Pos().Offset()], " ") != "" {
-			return nil, fmt.Errorf("%w: something between the words", ErrNotPlain)
-		}
-		end = w.End().Offset()
 		one, err := literal(w, wildcards)
 		if err != nil {
 			return nil, err
 		}
 		words = append(words, one)
 	}
-	if strings.Trim(line[end:], " ") != "" {
+	// A semicolon or a comment may stand behind the last word.
+	if strings.Trim(line[call.End().Offset():], " ") != "" {
 		return nil, fmt.Errorf("%w: something after the words", ErrNotPlain)
 	}
 	return words, nil
