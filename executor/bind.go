@@ -29,6 +29,9 @@ type bound struct {
 	// the contract, if it has one of its own: a rule does not go below it.
 	floor action.Level
 	items []policy.Ref
+	// covers is what a session yes covers where no rule applies, "" for this very
+	// action alone.
+	covers string
 
 	// The rest is what judged makes of it.
 	ruling policy.Ruling
@@ -120,7 +123,7 @@ func bindHTTP(g *policy.Generation, d *contract.HTTPDraft) (bound, error) {
 	if b.Credential != nil {
 		a.Credential = b.Credential.Ref()
 	}
-	return bound{action: a, items: b.Items, floor: b.Floor}, nil
+	return bound{action: a, items: b.Items, floor: b.Floor, covers: httpScope(a)}, nil
 }
 
 // httpScope is what a session yes to a covers.

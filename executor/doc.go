@@ -12,7 +12,8 @@
 // journal that cannot be written. A refusal names what was wrong and what would be
 // right, and has no effect. The threat it answers is an agent that errs or is
 // misled: its words and names are claims, and its arguments can never lower the
-// approval that an action needs.
+// approval that an action needs. What can is the operator's rule, and only for what
+// it names; the decision in the journal then names the rule and its scope.
 //
 // The pipeline declares the small interfaces that it needs (Credentials,
 // Approver, Journal, Runner); transports such as executor/mcpserver call it, and

@@ -60,17 +60,15 @@ func (b *bound) sessionScope() (scope string, exact bool) {
 	if c := b.action.Cred(); c != nil {
 		with = fmt.Sprintf("with credential %s version %d", c.Name, c.Version)
 	}
-	switch a := b.action.(type) {
-	case *action.HTTP:
-		if b.rule == nil {
-			return httpScope(a), false
-		}
-	case *action.SSH:
+	if a, ok := b.action.(*action.SSH); ok {
 		last := a.Hops[len(a.Hops)-1]
 		with = fmt.Sprintf("at %s as %s %s", last.Address, last.User, with)
 	}
-	if b.rule != nil {
+	switch {
+	case b.rule != nil:
 		return b.rule.Text() + ", " + with, false
+	case b.covers != "":
+		return b.covers, false
 	}
 	return fmt.Sprintf("exactly this action on %s, %s", b.action.Target(), with), true
 }

@@ -39,8 +39,8 @@ type world struct {
 	session *executor.Session
 
 	suggested []string
-	mu      sync.Mutex
-	trouble []string
+	mu        sync.Mutex
+	trouble   []string
 }
 
 // troubles are the causes that the operator was told.

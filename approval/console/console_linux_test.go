@@ -394,6 +394,33 @@ func TestBellAndNote(t *testing.T) {
 	}
 }
 
+func TestTheScreenSaysWhatABlockEnds(t *testing.T) {
+	b := newBench(t, 80, 24, nil)
+	var calls []<-chan reply
+	for i := range 12 {
+		r := request(fmt.Sprint("flood ", i))
+		r.SessionID, r.Client = fmt.Sprint("s", i%3), "flooder"
+		calls = append(calls, b.ask(r))
+		b.poll("queued", func() bool { return len(b.desk.Queue().Open) == i+1 })
+	}
+	b.pages()
+	b.forget()
+	b.types("n\n")
+	b.until("== ")
+	b.pages()
+	if text := strings.Join(strings.Fields(b.rendered()), " "); !strings.Contains(text, "b: block the session and 2 more of this client") {
+		t.Errorf("the screen:\n%s", b.rendered())
+	}
+	b.types("b\n")
+	b.until("b again")
+	b.types("b\n")
+	for _, c := range calls {
+		if got := b.got(c); !errors.Is(got.err, approval.ErrDenied) {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
 func TestASessionYesSaysWhatItCovers(t *testing.T) {
 	b := newBench(t, 80, 24, nil)
 	r := request("/v1/me")

@@ -104,8 +104,8 @@ func (r *Rule) missesHost(a action.Action) (why string, unclear bool) {
 	}
 	s, ok := a.(*action.SSH)
 	if !ok {
-		if r.Argv != "" || r.Widens() {
-			return "it is for commands, and this is none", false
+		if r.Argv != "" || r.Widens() && r.Tool == "" {
+			return "it is for commands, and this is none; a rule for it names the tool", false
 		}
 		return "", false
 	}

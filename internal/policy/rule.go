@@ -191,7 +191,7 @@ func (r *Rule) Scope() string {
 	case r.Argv != "":
 		parts = append(parts, "on "+r.Host+": "+r.Argv)
 	case r.Host != "":
-		parts = append(parts, "any command on "+r.Host)
+		parts = append(parts, "anything on "+r.Host)
 	case r.Target != "" || len(r.Methods) > 0:
 		parts = append(parts, r.methodText()+" "+r.placeText())
 	}

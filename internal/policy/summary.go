@@ -10,7 +10,7 @@ type HostSummary struct {
 }
 
 // A BindingSummary is what an agent may know of a binding: where a credential
-// applies, and the level due there for reads and for writes.
+// applies, and the level due there for reads and for writes, rules apart.
 type BindingSummary struct {
 	Credential string       `json:"credential"`
 	Kind       string       `json:"kind"`
