@@ -459,3 +459,35 @@ approval: session
 		t.Errorf("asked for %q", scopes)
 	}
 }
+
+// APR-40: a session yes under a rule for a command covers no chained, no expanded
+// and no other one, and no other host.
+func TestASessionYesForACommandCoversNothingNearIt(t *testing.T) {
+	w := newWorld(t)
+	twin := item(t, policy.KindHost, "twin", 1, policy.Host{
+		Addr: "10.0.0.7:22", User: "deploy", Credential: "web", Approval: action.None,
+		HostKeys: []string{"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGJ4bCwKf1nVwJrcwvZtPYxqPSGmfFhQ2rLlTzJvZ8m9"},
+	})
+	w.rules(twin, ruleItem(t, "up", 1, policy.Rule{Approval: action.Session, Tool: "ssh_exec", Host: "web-1", Argv: "uptime"}))
+	var levels []action.Level
+	w.operator(func(p *approval.Prompt) approval.Answer {
+		levels = append(levels, p.Level)
+		return approval.Answer{Verdict: approval.Yes}
+	})
+	w.ok("ssh_exec", `{"host":"web-1","command":"uptime"}`)
+	w.ok("ssh_exec", `{"host":"web-1","argv":["uptime"]}`)
+	if len(levels) != 1 || levels[0] != action.Session {
+		t.Fatalf("asked at %v", levels)
+	}
+	near := []string{
+		`{"host":"web-1","command":"uptime; touch ran"}`, `{"host":"web-1","command":"uptime && touch ran"}`, `{"host":"web-1","command":"uptime\ntouch ran"}`,
+		`{"host":"web-1","command":"uptime $(touch ran)"}`, `{"host":"web-1","command":"uptime -p"}`, `{"host":"web-1","command":"uptime","stdin":"x"}`,
+		`{"host":"web-1","command":"uptime","env":{"LD_PRELOAD":"x"}}`, `{"host":"web-1","argv":["uptime",""]}`, `{"host":"twin","command":"uptime"}`,
+	}
+	for i, args := range near {
+		w.ok("ssh_exec", args)
+		if len(levels) != i+2 || levels[i+1] != action.Call {
+			t.Errorf("%s: asked at %v", args, levels[1:])
+		}
+	}
+}
