@@ -30,6 +30,24 @@ func Silent(code int) error { return &silent{code} }
 // Root is the whole tree of commands.
 func Root(sys IO) *cobra.Command { return (&app{IO: sys}).root() }
 
+// Notify runs a notify-command for each id while fn runs, with a limit of its own,
+// and returns what the operator was told.
+func Notify(sys IO, command string, limit time.Duration, ids []string, fn func()) (told []string, err error) {
+	n, err := (&app{IO: sys}).notifier(command, func(line string) { told = append(told, line) })
+	if err != nil {
+		return nil, err
+	}
+	n.limit = limit
+	err = n.during(sys.Context, func() error {
+		for _, id := range ids {
+			n.note(id)
+		}
+		fn()
+		return nil
+	})
+	return told, err
+}
+
 // A Row is something to list.
 type Row struct {
 	Name string `json:"name"`

@@ -44,10 +44,11 @@ var notifyEnv = []string{"PATH", "HOME", "USER", "LANG", "DISPLAY", "WAYLAND_DIS
 // A notifier runs the operator's command for each request, one at a time. It has
 // no terminal, no open file of this program and no part of the request but its id.
 type notifier struct {
-	argv []string
-	env  []string
-	say  func(string)
-	ids  chan string
+	argv  []string
+	env   []string
+	limit time.Duration
+	say   func(string)
+	ids   chan string
 }
 
 // notifier reads --notify-command; nil when there is none.
@@ -62,7 +63,7 @@ func (a *app) notifier(command string, say func(string)) (*notifier, error) {
 	if _, err := exec.LookPath(argv[0]); err != nil {
 		return nil, usagef("--notify-command: %v", err)
 	}
-	n := &notifier{argv: argv, say: say, ids: make(chan string, notifyQueue), env: []string{}}
+	n := &notifier{argv: argv, limit: notifyTime, say: say, ids: make(chan string, notifyQueue), env: []string{}}
 	for _, name := range notifyEnv {
 		if v := a.Getenv(name); v != "" {
 			n.env = append(n.env, name+"="+v)
@@ -105,7 +106,7 @@ func (n *notifier) during(ctx context.Context, fn func() error) error {
 
 // run runs the command once, in a session of its own.
 func (n *notifier) run(ctx context.Context, id string) error {
-	ctx, cancel := context.WithTimeout(ctx, notifyTime)
+	ctx, cancel := context.WithTimeout(ctx, n.limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, n.argv[0], append(n.argv[1:len(n.argv):len(n.argv)], id)...)
 	cmd.Env, cmd.Dir = n.env, "/"
@@ -114,7 +115,7 @@ func (n *notifier) run(ctx context.Context, id string) error {
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("ended after %s", notifyTime)
+		return fmt.Errorf("ended after %s", n.limit)
 	}
 	return err
 }
