@@ -1,38 +1,32 @@
-// Package mcpclient calls other MCP servers.
-//
-// A Careful client is for programs that plan calls and send them later: what was
-// planned on one contract is sent with that meaning, repaired where that takes no
-// choice, or not at all. The threat is a tool whose contract changed between the
-// plan and the call.
-//
-// It is the only client-side importer of the MCP SDK. What it returns is the
-// server's own word: names, texts and schemas are foreign, and whoever shows
-// them makes them safe.
 package mcpclient
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/url"
 	"os/exec"
+	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A Client is one session with one server. Whoever started it closes it.
+// A Client is one session with one server. It is safe for concurrent use. Whoever
+// started it closes it.
 type Client struct {
 	session *mcp.ClientSession
+	link    link
+	tap     *tap
+	limits  Limits
+	listing sync.Mutex // one list at a time: the tap keeps one answer
 }
 
 // Start runs a server's command and speaks MCP with it over stdio. The command
 // gets what cmd says and no more; name and version are what this client calls itself.
 func Start(ctx context.Context, cmd *exec.Cmd, name, version string) (*Client, error) {
-	c := mcp.NewClient(&mcp.Implementation{Name: name, Version: version}, nil)
-	session, err := c.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
-	if err != nil {
-		return nil, fmt.Errorf("mcp server %s: %w", cmd.Path, err)
-	}
-	return &Client{session}, nil
+	return run(ctx, cmd, Options{Name: name, Version: version}, "")
 }
 
 // A Tool is what tools/list says of one tool.
@@ -44,17 +38,25 @@ type Tool struct {
 
 // Tools lists all pages of the server's tools.
 func (c *Client) Tools(ctx context.Context) ([]Tool, error) {
-	var out []Tool
-	for t, err := range c.session.Tools(ctx, nil) {
-		if err != nil {
-			return nil, fmt.Errorf("tools/list: %w", err)
+	list, err := c.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Tool, len(list.Tools))
+	for i, raw := range list.Tools {
+		var t struct {
+			Name        string `json:"name"`
+			Description string `json:"description"`
+			Meta        struct {
+				Contract struct {
+					Revision int `json:"revision"`
+				} `json:"executor/contract"`
+			} `json:"_meta"`
 		}
-		one := Tool{Name: t.Name, Description: t.Description}
-		if m, ok := t.Meta["executor/contract"].(map[string]any); ok {
-			revision, _ := m["revision"].(float64)
-			one.Revision = int(revision)
+		if err := json.Unmarshal(raw, &t); err != nil {
+			return nil, fmt.Errorf("tools/list: tool %d: %w", i, err)
 		}
-		out = append(out, one)
+		out[i] = Tool{t.Name, t.Description, t.Meta.Contract.Revision}
 	}
 	return out, nil
 }
@@ -70,7 +72,7 @@ type Result struct {
 func (c *Client) Call(ctx context.Context, tool string, args json.RawMessage) (Result, error) {
 	res, err := c.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
-		return Result{}, fmt.Errorf("tools/call %s: %w", tool, err)
+		return Result{}, fmt.Errorf("tools/call %s: %w", tool, c.explain(err))
 	}
 	out := Result{IsError: res.IsError}
 	if res.StructuredContent != nil {
@@ -81,5 +83,33 @@ func (c *Client) Call(ctx context.Context, tool string, args json.RawMessage) (R
 	return out, nil
 }
 
-// Close ends the session; a command that Start ran is ended too.
-func (c *Client) Close() error { return c.session.Close() }
+// Protocol is the revision of MCP that both sides speak, a date.
+func (c *Client) Protocol() string { return c.session.InitializeResult().ProtocolVersion }
+
+// Wait returns when the session ended, by the server or by Close.
+func (c *Client) Wait() { _ = c.session.Wait() }
+
+// Close ends the session; a command that runs is ended too, by force where it does
+// not end itself within a few seconds.
+func (c *Client) Close() error { return hangUp(c.session, c.link) }
+
+// explain puts what the transport saw before what the SDK made of it.
+func (c *Client) explain(err error) error { return explain(err, c.tap, c.link) }
+
+func explain(err error, t *tap, l link) error {
+	if seen := t.failure(); seen != nil {
+		return seen
+	}
+	var web *url.Error
+	if errors.As(err, &web) {
+		return web
+	}
+	var wire *jsonrpc.Error
+	if errors.As(err, &wire) {
+		return err // it lives, and answered
+	}
+	if ended := l.ended(); ended != nil {
+		return ended
+	}
+	return err
+}
