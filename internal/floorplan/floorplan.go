@@ -14,7 +14,7 @@ func Floors() map[string]int {
 		"internal/term": 0, "internal/peer": 0, "internal/sshfile": 0,
 
 		"vault": 1, "approval": 1, "journal": 1, "internal/contract": 1, "internal/drift": 1,
-		"internal/policy": 1, "internal/mask": 1,
+		"internal/policy": 1, "internal/mask": 1, "internal/watchlist": 1,
 
 		"executor": 2, "approval/console": 2, "internal/ctl": 2, "internal/mcpclient": 2,
 
