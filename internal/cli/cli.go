@@ -121,6 +121,7 @@ Start with "executor demo" to see it work, then "executor init".`,
 		{groupAuthority, a.ruleCommand()},
 		{groupAuthority, a.approvalsCommand()},
 		{groupRecord, a.journalCommand()},
+		{groupRecord, a.contractCommand()},
 		{"", a.versionCommand()},
 	} {
 		c.cmd.GroupID = c.group

@@ -7,6 +7,9 @@ import (
 
 	"executor/internal/ctl"
 	"executor/internal/daemon"
+	"executor/internal/drift"
+	"executor/internal/mcpclient"
+	"executor/internal/watchlist"
 	"executor/journal"
 	"executor/vault"
 )
@@ -21,6 +24,10 @@ const (
 	exitTampered  = 10
 	exitCannotSay = 11
 	exitRefused   = 12 // a call came back as an error
+
+	// Verdicts of contract diff, check and watch.
+	exitBreaking    = 10
+	exitNeedsPerson = 11
 )
 
 // A usageError is a command line that cannot be meant.
@@ -82,6 +89,18 @@ func hint(err error, home string) string {
 		return "see what the journal says with: executor journal verify" + home
 	case errors.Is(err, journal.ErrAmbiguous):
 		return "give more of the id; list them with: executor journal query" + home
+	case errors.Is(err, mcpclient.ErrUnauthorized):
+		return "store one with: executor credential add NAME" + home + ", and name it with --credential NAME"
+	case errors.Is(err, mcpclient.ErrRedirected):
+		return "give the URL where it goes with --http"
+	case errors.Is(err, watchlist.ErrNotFound):
+		return "list those there are with: executor contract server list" + home
+	case errors.Is(err, watchlist.ErrExists):
+		return "forget the other first with: executor contract server remove" + home
+	case errors.Is(err, drift.ErrAmbiguous):
+		return "give more of the hash"
+	case errors.Is(err, drift.ErrNotFound):
+		return "see what is pinned with: executor contract pins" + home
 	case errors.Is(err, vault.ErrBusy), errors.Is(err, journal.ErrBusy):
 		return "another executor command is writing; try again"
 	}

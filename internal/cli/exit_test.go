@@ -17,6 +17,9 @@ import (
 	"executor/internal/cli"
 	"executor/internal/ctl"
 	"executor/internal/daemon"
+	"executor/internal/drift"
+	"executor/internal/mcpclient"
+	"executor/internal/watchlist"
 	"executor/journal"
 	"executor/vault"
 )
@@ -72,6 +75,29 @@ var outcomes = []struct {
 	{daemon.ErrSocketPath, 1, ""},
 	{approval.ErrNoGrant, 1, ""},
 	{approval.ErrGone, 1, ""},
+	{mcpclient.ErrTooLarge, 1, ""},
+	{mcpclient.ErrUnstable, 1, ""},
+	{mcpclient.ErrEnded, 1, ""},
+	{mcpclient.ErrRedirected, 1, "--http"},
+	{mcpclient.ErrUnauthorized, 1, "--credential NAME"},
+	{mcpclient.ErrProtocol, 1, ""},
+	{mcpclient.ErrDecision, 1, ""},
+	{mcpclient.ErrOutputContract, 1, ""},
+	{mcpclient.ErrRefresh, 1, ""},
+	{mcpclient.ErrNoTool, 1, ""},
+	{watchlist.ErrNotFound, 1, "executor contract server list"},
+	{watchlist.ErrExists, 1, "executor contract server remove"},
+	{watchlist.ErrDamaged, 1, ""},
+	{watchlist.ErrName, 1, ""},
+	{watchlist.ErrUnseen, 1, ""}, // its own text has the command
+	{drift.ErrMalformed, 1, ""},
+	{drift.ErrNotTools, 1, ""},
+	{drift.ErrTooLarge, 1, ""},
+	{drift.ErrOverrides, 1, ""},
+	{drift.ErrNotFound, 1, "executor contract pins"},
+	{drift.ErrAmbiguous, 1, "more of the hash"},
+	{drift.ErrDamaged, 1, ""},
+	{drift.ErrPinName, 1, ""},
 }
 
 func TestExitCodesAndHints(t *testing.T) {
@@ -98,7 +124,7 @@ func TestHintNamesTheHome(t *testing.T) {
 
 // The sentinels of the packages above all have a row here.
 func TestNoSentinelIsForgotten(t *testing.T) {
-	for pkg, dir := range map[string]string{"vault": "../../vault", "journal": "../../journal", "ctl": "../ctl", "daemon": "../daemon"} {
+	for pkg, dir := range map[string]string{"vault": "../../vault", "journal": "../../journal", "ctl": "../ctl", "daemon": "../daemon", "mcpclient": "../mcpclient", "watchlist": "../watchlist", "drift": "../drift"} {
 		for name, text := range sentinels(t, dir) {
 			found := false
 			for _, c := range outcomes {

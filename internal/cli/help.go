@@ -11,7 +11,8 @@ import (
 func polish(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages |", ".FlagUsagesWrapped 80 |"))
+	usage := strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages |", ".FlagUsagesWrapped 80 |")
+	root.SetUsageTemplate(strings.ReplaceAll(usage, "for more information about a command", "for more about one"))
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "help":

@@ -18,6 +18,7 @@ import (
 // TestMain lets scripts, and startAtTerminal, run this binary as executor itself.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
+		"mcpserver": mcpServer,
 		"executor": func() {
 			// Out of the terminal that the tests run on: a prompt must not wait there.
 			// Where the test gave a terminal of its own this fails, as it should.
@@ -49,7 +50,7 @@ func TestScripts(t *testing.T) {
 			return os.WriteFile(filepath.Join(env.WorkDir, "pw"), []byte("correct horse\n"), 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"home": home, "exits": exits, "serving": serving, "agent": agent,
+			"home": home, "exits": exits, "serving": serving, "agent": agent, "appears": appears,
 		},
 	})
 }
