@@ -185,11 +185,13 @@ func (w Window) Ended(o Origin) string {
 // window is how the current contract accepts revision n; ok is false when it does not.
 func (t *Tool) window(n int) (Window, bool) {
 	r := t.revision(n)
-	if t.Current == nil || r == nil || r.pruned {
+	switch {
+	case t.Current == nil || r == nil:
 		return Window{}, false
-	}
-	if r.contract.SameAs(t.Current) {
+	case r.contract.SameAs(t.Current): // no adapter that could have been pruned
 		return Window{}, true
+	case r.pruned:
+		return Window{}, false
 	}
 	return t.windowAt(len(t.revisions)-1, n)
 }
@@ -234,9 +236,10 @@ func (t *Tool) connected(i, n int) bool {
 	return true
 }
 
-// adapt leads arguments from revision n to the current one, one revision at a
-// time, and says in words what it did.
-func (t *Tool) adapt(n int, args json.RawMessage) (json.RawMessage, string, error) {
+// Adapt leads arguments from revision n, which must have been published, to the
+// current one, one revision at a time, and says in words what it did. It does not
+// ask whether calls of n are accepted.
+func (t *Tool) Adapt(n int, args json.RawMessage) (json.RawMessage, string, error) {
 	if r := t.revision(n); r.contract.SameAs(t.Current) {
 		return args, fmt.Sprintf("revision %d, which says the same", n), nil
 	}

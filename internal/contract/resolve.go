@@ -215,7 +215,7 @@ func (q *question) adapted(r Resolution) (Resolution, error) {
 	if r.Old, err = r.Contract.Render(q.args); err != nil {
 		return Resolution{}, err
 	}
-	args, words, err := q.adapt(r.Contract.Revision, q.args)
+	args, words, err := q.Adapt(r.Contract.Revision, q.args)
 	if err == nil {
 		r.Draft, err = q.Current.Render(args)
 	}

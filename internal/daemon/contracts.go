@@ -43,15 +43,17 @@ func Published(v *vault.Vault) ([]*contract.Tool, error) {
 // Histories reads the history of each published tool, oldest entry first.
 func Histories(v *vault.Vault) (map[string][]contract.Op, error) {
 	out := map[string][]contract.Op{}
-	for _, it := range v.Items() { // by kind, name and version
-		if it.Kind != policy.KindTool {
+	for _, newest := range v.Items() {
+		if newest.Kind != policy.KindTool {
 			continue
 		}
-		op, err := contract.DecodeOp(it.Body)
-		if err != nil {
-			return nil, fmt.Errorf("tool %s, entry %d of its history: %w", it.Name, it.Version, err)
+		for _, it := range v.Versions(newest.Kind, newest.Name) {
+			op, err := contract.DecodeOp(it.Body)
+			if err != nil {
+				return nil, fmt.Errorf("tool %s, entry %d of its history: %w", it.Name, it.Version, err)
+			}
+			out[it.Name] = append(out[it.Name], op)
 		}
-		out[it.Name] = append(out[it.Name], op)
 	}
 	return out, nil
 }

@@ -63,10 +63,6 @@ func (d *daemon) publish() error {
 	if err != nil {
 		return err
 	}
-	if next.Digest() == d.executor.Contracts().Digest() {
-		d.executor.Publish(next)
-		return nil
-	}
 	d.executor.Publish(next)
 	return d.agents.server.Refresh()
 }
