@@ -16,7 +16,7 @@ func Floors() map[string]int {
 		"vault": 1, "approval": 1, "journal": 1, "internal/contract": 1, "internal/drift": 1,
 		"internal/policy": 1, "internal/mask": 1, "internal/watchlist": 1,
 
-		"executor": 2, "approval/console": 2, "internal/ctl": 2, "internal/mcpclient": 2,
+		"executor": 2, "approval/console": 2, "internal/ctl": 2, "internal/mcpclient": 2, "internal/publish": 2,
 
 		"executor/httprun": 3, "executor/sshrun": 3, "executor/mcpserver": 3,
 
