@@ -25,9 +25,10 @@ const (
 	exitCannotSay = 11
 	exitRefused   = 12 // a call came back as an error
 
-	// Verdicts of contract diff, check and watch.
-	exitBreaking    = 10
-	exitNeedsPerson = 11
+	// Verdicts: of contract diff, check and watch; of a contract file.
+	exitBreaking      = 10
+	exitNotAcceptable = 10
+	exitNeedsPerson   = 11
 )
 
 // A usageError is a command line that cannot be meant.
@@ -36,6 +37,11 @@ type usageError struct{ text string }
 func (e *usageError) Error() string { return e.text }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// A refusedError is a contract file that the rules refuse.
+type refusedError struct{ text string }
+
+func (e *refusedError) Error() string { return e.text }
 
 // silent ends the program with a code when all was said already.
 type silent struct{ code int }
@@ -46,9 +52,12 @@ func (s *silent) Error() string { return fmt.Sprintf("exit code %d", s.code) }
 func exitCode(err error) int {
 	var usage *usageError
 	var quiet *silent
+	var refused *refusedError
 	switch {
 	case errors.As(err, &quiet):
 		return quiet.code
+	case errors.As(err, &refused):
+		return exitNotAcceptable
 	case errors.As(err, &usage):
 		return exitUsage
 	case errors.Is(err, vault.ErrWrongPassphrase), errors.Is(err, vault.ErrLocked), errors.Is(err, ctl.ErrLocked), errors.Is(err, ctl.ErrProof):

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"executor/internal/contract"
+	"executor/internal/drift"
 )
 
 // answer answers the five questions of a release.
@@ -110,7 +111,7 @@ func (j *judgement) repair() (answer, why string) {
 	}
 	var open []string
 	for _, name := range j.added() {
-		if !single(j.next.Input, name) {
+		if drift.IsAuthority(name) || !single(j.next.Input, name) {
 			open = append(open, name)
 		}
 	}

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"executor/internal/contract"
+	"executor/internal/daemon"
+	"executor/internal/drift"
+	"executor/internal/publish"
+	"executor/internal/term"
+
+	"github.com/spf13/cobra"
+)
+
+// A contractInfo is one revision of a tool.
+type contractInfo struct {
+	Digest    string         `json:"digest"`
+	Published time.Time      `json:"published"`
+	Kind      string         `json:"kind"` // of the change, "" for the first revision
+	Current   bool           `json:"current"`
+	Accepted  bool           `json:"accepted"` // calls of it are taken
+	File      *contract.File `json:"file"`
+}
+
+func (a *app) toolShow() *cobra.Command {
+	var pass passphraseFlags
+	var out outputFlags
+	var revision string
+	cmd := &cobra.Command{
+		Use:   "show NAME",
+		Short: "Show a tool's contract, the newest or an earlier one",
+		Args:  oneName,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			return a.read(cmd.Context(), &pass, func(h *daemon.Home) error {
+				return a.showTool(h, args[0], revision, out)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&revision, "revision", "", "show revision `N` instead of the newest")
+	pass.register(cmd)
+	out.register(cmd)
+	return cmd
+}
+
+func (a *app) showTool(h *daemon.Home, name, revision string, out outputFlags) error {
+	t, ops, err := history(h.Vault, name)
+	if err != nil {
+		return err
+	}
+	c := t.Newest()
+	if revision != "" {
+		if c, err = aRevision(t, revision); err != nil {
+			return err
+		}
+	}
+	info := contractInfo{Digest: c.Digest(), Current: c == t.Current}
+	info.Published, info.Kind = t.PublishedAt(c.Revision)
+	_, info.Accepted = t.Window(c.Revision)
+	for _, op := range ops {
+		if op.File != nil && op.File.Revision == c.Revision {
+			info.File = op.File
+		}
+	}
+	if out.format != "table" || out.jq != "" {
+		return writeOne(a.Out, out, info)
+	}
+	return writeFacts(a.Out, contractFacts(c, info))
+}
+
+func contractFacts(c *contract.Contract, i contractInfo) []fact {
+	state := "earlier, its calls are refused"
+	switch {
+	case i.Current:
+		state = "current"
+	case i.Accepted:
+		state = "earlier, its calls are still taken"
+	}
+	declares := ""
+	if c.Declares() {
+		declares = "calls carry the argument contract_revision"
+	}
+	level := "the default by effect"
+	if l, ok := c.Approval(); ok {
+		level = l.String()
+	}
+	return []fact{
+		{"tool", c.Tool}, {"revision", fmt.Sprintf("%d (%s)", c.Revision, state)}, {"title", c.Title}, {"description", c.Description},
+		{"published", i.Published.Local().Format(time.RFC3339)}, {"change", i.Kind}, {"digest", i.Digest}, {"declared", declares}, {"approval", level},
+		{"reaches", reaches(c)}, {"template", templateText(i.File)}, {"input", pretty(c.Input)}, {"accepts", acceptsText(i.File.Accepts)},
+	}
+}
+
+func templateText(f *contract.File) string {
+	var v any = f.HTTP
+	if f.SSH != nil {
+		v = f.SSH
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return pretty(raw)
+}
+
+func acceptsText(list []contract.Accept) string {
+	if len(list) == 0 {
+		return ""
+	}
+	raw, err := json.Marshal(list)
+	if err != nil {
+		return err.Error()
+	}
+	return pretty(raw)
+}
+
+func (a *app) toolDiff() *cobra.Command {
+	var pass passphraseFlags
+	var out outputFlags
+	cmd := &cobra.Command{
+		Use:     "diff NAME A B",
+		Short:   "Compare two revisions of a tool",
+		Example: "  executor tool diff deploy_preview 1 2",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 3 {
+				return usagef("NAME and two revisions are due; see: %s --help", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			return a.read(cmd.Context(), &pass, func(h *daemon.Home) error {
+				return a.diffTool(h, args[0], args[1], args[2], out)
+			})
+		},
+	}
+	pass.register(cmd)
+	out.register(cmd)
+	return cmd
+}
+
+// A toolDifference is what tool diff shows.
+type toolDifference struct {
+	Findings  drift.Report `json:"findings"`
+	Authority []string     `json:"authority"`
+}
+
+func (a *app) diffTool(h *daemon.Home, name, from, to string, out outputFlags) error {
+	t, _, err := history(h.Vault, name)
+	if err != nil {
+		return err
+	}
+	old, err := aRevision(t, from)
+	if err != nil {
+		return err
+	}
+	next, err := aRevision(t, to)
+	if err != nil {
+		return err
+	}
+	d := toolDifference{Authority: nonNil(publish.Authority(old, next))}
+	if d.Findings, err = publish.Compare(old, next); err != nil {
+		return err
+	}
+	if out.format != "table" || out.jq != "" {
+		return writeOne(a.Out, out, d)
+	}
+	text := string(d.Findings.Text())
+	for _, line := range d.Authority {
+		text += "authority  " + term.Safe(line) + "\n"
+	}
+	return a.text(text)
+}
