@@ -70,15 +70,23 @@ func appendOp(e *vault.Edit, name string, length int, op contract.Op) error {
 
 // aRevision reads a revision of a tool from the command line.
 func aRevision(t *contract.Tool, text string) (*contract.Contract, error) {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return nil, usagef("%q: the number of a revision is due", text)
+	n, err := revisionNumber(text)
+	if err != nil {
+		return nil, err
 	}
 	c, ok := t.Revision(n)
 	if !ok {
 		return nil, fmt.Errorf("tool %s has no revision %d; it has %s", t.Name, n, revisionList(t.Revisions()))
 	}
 	return c, nil
+}
+
+func revisionNumber(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, usagef("%q: the number of a revision is due", text)
+	}
+	return n, nil
 }
 
 func revisionList(list []*contract.Contract) string {

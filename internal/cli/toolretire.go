@@ -20,9 +20,9 @@ func (a *app) toolRetire() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retire NAME",
 		Short: "Take a tool away; its name answers with what replaces it",
-		Long: `Take a tool out of the list that agents see. Its name stays known: a call of it is
-refused, and says which tool replaces it or that nothing does. Publishing a next
-revision brings it back.`,
+		Long: `Take a tool out of the list that agents see. Its name stays known: a call of it
+is refused, and says which tool replaces it or that nothing does. Publishing a
+next revision brings it back.`,
 		Example: `  executor tool retire deploy_preview --replacement deploy`,
 		Args:    oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {

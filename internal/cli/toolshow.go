@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -129,7 +130,9 @@ func (a *app) toolDiff() *cobra.Command {
 			if len(args) != 3 {
 				return usagef("NAME and two revisions are due; see: %s --help", cmd.CommandPath())
 			}
-			return nil
+			_, err := revisionNumber(args[1])
+			_, err2 := revisionNumber(args[2])
+			return errors.Join(err, err2)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := out.check(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/textproto"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -69,6 +70,9 @@ func compileHTTP(h *HTTPTemplate, in *input) (*httpTemplate, error) {
 	return t, nil
 }
 
+// prefix finds the modifier of RFC 6570, section 2.4.1.
+var prefix = regexp.MustCompile(`\{[^}]*:[0-9]+[^}]*\}`)
+
 // compileURL reads the template and makes sure that no argument reaches scheme,
 // host or port, unless it is one of a list.
 func (t *httpTemplate) compileURL(raw string, in *input) (err error) {
@@ -90,6 +94,9 @@ func (t *httpTemplate) compileURL(raw string, in *input) (err error) {
 		if strings.Contains(raw, operator) {
 			return fmt.Errorf("%s…} would let an argument leave its place; {x}, {/x}, {?x} and {&x} are allowed", operator)
 		}
+	}
+	if prefix.MatchString(raw) {
+		return errors.New("{x:N} would drop the rest of an argument: calls that differ there would be one")
 	}
 	if t.url, err = uritemplate.New(raw); err != nil {
 		return err
@@ -196,7 +203,7 @@ func (t *httpTemplate) render(args map[string]json.RawMessage) (Draft, error) {
 
 func uriValue(name string, raw json.RawMessage) (uritemplate.Value, error) {
 	if raw[0] != '[' {
-		s, err := scalar(name, raw)
+		s, err := uriText(name, raw)
 		return uritemplate.String(s), err
 	}
 	var items []json.RawMessage
@@ -205,11 +212,29 @@ func uriValue(name string, raw json.RawMessage) (uritemplate.Value, error) {
 	}
 	list := make([]string, len(items))
 	for i, it := range items {
-		s, err := scalar(name, it)
+		s, err := uriText(name, it)
 		if err != nil {
 			return uritemplate.Value{}, err
 		}
 		list[i] = s
 	}
 	return uritemplate.List(list...), nil
+}
+
+// uriText is an argument as the expander takes it: each byte of its UTF-8 as one
+// character, since the expander escapes characters by their number and RFC 6570
+// (section 1.6) wants the bytes. It would drop a NUL, which is refused.
+func uriText(name string, raw json.RawMessage) (string, error) {
+	s, err := scalar(name, raw)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		if s[i] == 0 {
+			return "", action.Problems{{Path: pointer(name), Problem: "holds a NUL byte, which no URL carries"}}
+		}
+		b.WriteRune(rune(s[i]))
+	}
+	return b.String(), nil
 }

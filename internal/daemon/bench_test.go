@@ -84,7 +84,7 @@ func yes(ctx context.Context, seat console.Seat) error {
 }
 
 // serveHome serves a fresh home that has one bearer credential for target.
-func serveHome(b *testing.B, target string) (dir string) {
+func serveHome(b testing.TB, target string) (dir string) {
 	b.Helper()
 	dir = filepath.Join(b.TempDir(), "h")
 	pass := secret.New([]byte("bench"))
