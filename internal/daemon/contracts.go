@@ -43,17 +43,34 @@ func Published(v *vault.Vault) ([]*contract.Tool, error) {
 // Histories reads the history of each published tool, oldest entry first.
 func Histories(v *vault.Vault) (map[string][]contract.Op, error) {
 	out := map[string][]contract.Op{}
-	for _, newest := range v.Items() {
-		if newest.Kind != policy.KindTool {
-			continue
+	for name, entries := range entries(v) {
+		ops, err := decodeHistory(name, entries)
+		if err != nil {
+			return nil, err
 		}
-		for _, it := range v.Versions(newest.Kind, newest.Name) {
-			op, err := contract.DecodeOp(it.Body)
-			if err != nil {
-				return nil, fmt.Errorf("tool %s, entry %d of its history: %w", it.Name, it.Version, err)
-			}
-			out[it.Name] = append(out[it.Name], op)
-		}
+		out[name] = ops
 	}
 	return out, nil
+}
+
+// entries are the sealed histories of the published tools, by name.
+func entries(v *vault.Vault) map[string][]vault.Item {
+	out := map[string][]vault.Item{}
+	for _, newest := range v.Items() {
+		if newest.Kind == policy.KindTool {
+			out[newest.Name] = v.Versions(newest.Kind, newest.Name)
+		}
+	}
+	return out
+}
+
+func decodeHistory(name string, entries []vault.Item) ([]contract.Op, error) {
+	ops := make([]contract.Op, len(entries))
+	for i, it := range entries {
+		var err error
+		if ops[i], err = contract.DecodeOp(it.Body); err != nil {
+			return nil, fmt.Errorf("tool %s, entry %d of its history: %w", name, it.Version, err)
+		}
+	}
+	return ops, nil
 }

@@ -26,6 +26,7 @@ import (
 	"executor/executor/httprun"
 	"executor/executor/mcpserver"
 	"executor/executor/sshrun"
+	"executor/internal/contract"
 	"executor/internal/peer"
 	"executor/journal"
 )
@@ -62,6 +63,7 @@ type Config struct {
 type daemon struct {
 	Config
 	keys     *keyring
+	shelf    shelf
 	desk     *approval.Desk
 	executor *executor.Executor
 	agents   *agents
@@ -104,7 +106,8 @@ func assemble(cfg Config) (*daemon, error) {
 		OnGrant:    recordGrant(j),
 		OnGrantEnd: recordGrantEnd(j),
 	})
-	snapshot, err := Contracts(cfg.Home.Vault)
+	var snapshot *contract.Snapshot
+	err := d.shelf.take(cfg.Home.Vault, func(s *contract.Snapshot) error { snapshot = s; return nil })
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"executor/internal/contract"
 	"executor/internal/ctl"
 	"executor/internal/secret"
 	"executor/journal"
@@ -59,12 +60,10 @@ func (d *daemon) publish() error {
 	if v == nil {
 		return nil
 	}
-	next, err := Contracts(v)
-	if err != nil {
-		return err
-	}
-	d.executor.Publish(next)
-	return d.agents.server.Refresh()
+	return d.shelf.take(v, func(next *contract.Snapshot) error {
+		d.executor.Publish(next)
+		return d.agents.server.Refresh()
+	})
 }
 
 // Unlock opens the vault with keys that another of the operator's commands opened
