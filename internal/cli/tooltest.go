@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"executor/internal/contract"
@@ -14,13 +17,13 @@ import (
 func (a *app) toolTest() *cobra.Command {
 	var pass passphraseFlags
 	var out outputFlags
-	var against string
+	var against []string
 	cmd := &cobra.Command{
 		Use:   "test FILE",
 		Short: "Say what publishing a file would do, and change nothing",
 		Long: `Judge a contract file as "tool publish" does, and change nothing. It is compared
-with what the vault holds of the tool; with --against it is compared with one
-other file, and no vault is needed.
+with what the vault holds of the tool; with --against it is compared with other
+files, and no vault is needed.
 
 The five questions of a release are answered by name: old-arguments,
 old-meaning, refusal-before-effect, list-before-notice, repair.
@@ -42,34 +45,65 @@ be refused).`,
 			return a.showReport(out, r)
 		},
 	}
-	cmd.Flags().StringVar(&against, "against", "", "compare with the contract `FILE` instead of the vault")
+	cmd.Flags().StringArrayVar(&against, "against", nil, "compare with the contract `FILE` instead of the vault (repeatable, for\nmore than one earlier revision)")
 	pass.register(cmd)
 	out.register(cmd)
 	return cmd
 }
 
-func (a *app) testTool(ctx context.Context, pass *passphraseFlags, path, against string) (r *publish.Report, err error) {
-	if against == "" {
+func (a *app) testTool(ctx context.Context, pass *passphraseFlags, path string, against []string) (r *publish.Report, err error) {
+	if len(against) == 0 {
 		err = a.read(ctx, pass, func(h *daemon.Home) (err error) {
 			r, _, err = judge(h, path)
 			return err
 		})
 		return r, err
 	}
-	old, err := readContract(against)
-	if err != nil {
-		return nil, err
-	}
 	f, err := readContract(path)
 	if err != nil {
 		return nil, err
 	}
-	if f.Tool != old.Tool {
-		return nil, usagef("%s describes the tool %q and %s the tool %q: one tool at two revisions is due", path, f.Tool, against, old.Tool)
+	return judgeFiles(f, path, against, time.Now())
+}
+
+// judgeFiles judges f against the contract files of earlier revisions.
+func judgeFiles(f *contract.File, path string, against []string, now time.Time) (*publish.Report, error) {
+	var old []*contract.File
+	for _, name := range against {
+		o, err := readContract(name)
+		if err != nil {
+			return nil, err
+		}
+		if o.Tool != f.Tool {
+			return nil, usagef("%s describes the tool %q and %s the tool %q: one tool at two revisions is due", path, f.Tool, name, o.Tool)
+		}
+		old = append(old, o)
 	}
-	// What the old file says of revisions before it is not known here, and no part of the question.
-	published := contract.Op{Op: contract.OpPublish, File: old}
-	return publish.Judge(f, []contract.Op{published}, publish.Options{Now: time.Now()})
+	slices.SortStableFunc(old, func(a, b *contract.File) int { return cmp.Compare(a.Revision, b.Revision) })
+	var ops []contract.Op
+	for _, o := range old {
+		r, err := publish.Judge(since(o, old[0].Revision), ops, publish.Options{Now: now})
+		if err != nil {
+			return nil, err
+		}
+		ops = append(ops, r.Op())
+	}
+	r, err := publish.Judge(since(f, old[0].Revision), ops, publish.Options{Now: now})
+	if err == nil && len(since(f, old[0].Revision).Accepts) < len(f.Accepts) {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("what the file says of revisions before %d is not judged: name them with --against, too", old[0].Revision))
+	}
+	return r, err
+}
+
+// since is f with what it says of revisions from first on, which are at hand. A file
+// that is first itself keeps what it says.
+func since(f *contract.File, first int) *contract.File {
+	if f.Revision == first {
+		first = 0
+	}
+	out := *f
+	out.Accepts = slices.DeleteFunc(slices.Clone(f.Accepts), func(a contract.Accept) bool { return a.Revision < first })
+	return &out
 }
 
 // showReport writes a report and ends with the code of its verdict.

@@ -48,6 +48,9 @@ func compileHTTP(h *HTTPTemplate, in *input) (*httpTemplate, error) {
 				err = errors.New(p)
 			}
 		}
+		if t.hasHeader(name) {
+			err = errors.Join(err, errors.New("this header is given twice in different spellings"))
+		}
 		for _, arg := range value.uses() {
 			err = errors.Join(err, in.scalarOnly(arg))
 		}
@@ -68,6 +71,10 @@ func compileHTTP(h *HTTPTemplate, in *input) (*httpTemplate, error) {
 		t.args = append(t.args, t.json.uses()...)
 	}
 	return t, nil
+}
+
+func (t *httpTemplate) hasHeader(name string) bool {
+	return slices.ContainsFunc(t.headers, func(h headerTemplate) bool { return h.name == textproto.CanonicalMIMEHeaderKey(name) })
 }
 
 // prefix finds the modifier of RFC 6570, section 2.4.1.

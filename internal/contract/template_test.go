@@ -247,6 +247,7 @@ func TestTemplatesThatWouldLetAnArgumentOut(t *testing.T) {
 		"user information":              {"{region}.example.com", "{segment}@x.example.com"},
 		"reserved expansion":            {"{/segment}", "{+segment}"},
 		"a fragment":                    {url, url + "{#segment}"},
+		"a header given twice":          {"X-Fixed: fixed", "X-Fixed: fixed, x-fixed: other"},
 		"a prefix":                      {"{/segment}", "{/segment:3}"},
 		"a label":                       {"{/segment}", "{.segment}"},
 		"path parameters":               {"{/segment}", "{;segment}"},

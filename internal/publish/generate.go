@@ -12,6 +12,7 @@ const (
 	attempts   = 400
 	candidates = 40 // for one value
 	maxDepth   = 4
+	maxValues  = 20_000 // schemas looked at, nested ones as often as they are met
 )
 
 // Arguments are generated from an input schema: always the same ones, none twice.
@@ -28,12 +29,13 @@ func Arguments(input json.RawMessage) []json.RawMessage {
 type generator struct {
 	root map[string]any
 	rand *rand.Rand
+	seen int
 }
 
 // values are candidates for one schema, the plainest first.
 func (g *generator) values(schema any, name string, depth int) []json.RawMessage {
 	s, ok := schema.(map[string]any)
-	if !ok || depth > maxDepth {
+	if g.seen++; !ok || depth > maxDepth || g.seen > maxValues {
 		return []json.RawMessage{raw(name)}
 	}
 	if target, ok := s["$ref"].(string); ok {

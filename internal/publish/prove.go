@@ -75,6 +75,13 @@ func inputHolds(old, next *contract.Contract, names map[string]string, constants
 	if schema == nil {
 		return false
 	}
+	if len(constants) > 0 || renamed(names) {
+		for keyword := range schema {
+			if !plainKeyword(keyword) {
+				return false // it may speak of arguments by their new names
+			}
+		}
+	}
 	have, _ := schema["properties"].(map[string]any)
 	properties := map[string]any{}
 	for name, s := range have {
@@ -82,7 +89,7 @@ func inputHolds(old, next *contract.Contract, names map[string]string, constants
 		case names[name] != "":
 			properties[names[name]] = s
 		case constants[name] == nil:
-			properties[name] = s
+			return false // new and optional: its place in the template is new
 		}
 	}
 	var required []any
@@ -107,6 +114,21 @@ func inputHolds(old, next *contract.Contract, names map[string]string, constants
 	return !slices.ContainsFunc(r.Changes, func(c drift.Change) bool {
 		return c.Class != drift.Compatible && !isWording(c.Rule) && !strings.HasPrefix(c.Rule, "auth-") || strings.Contains(c.Rule, "default")
 	})
+}
+
+func renamed(names map[string]string) bool {
+	for now, then := range names {
+		if now != then {
+			return true
+		}
+	}
+	return false
+}
+
+// plainKeyword reports whether a keyword at the root of a schema speaks of its
+// properties one by one, or of none.
+func plainKeyword(keyword string) bool {
+	return slices.Contains([]string{"type", "properties", "required", "additionalProperties", "title", "description", "$schema", "$defs", "definitions", "$comment"}, keyword)
 }
 
 // A substitute writes a template in terms of other arguments. ok turns false where

@@ -69,6 +69,7 @@ http: {method: GET, url: "https://api.example.com/things{?limit}"}
 		"a map of nothing":          {[]string{one, edit(t, two, "{default: {region: us}}", "{map: {region: {a: us}}}")}, []string{"steps-do-not-connect"}, "adapt: steps"},
 		"an argument left over":     {[]string{two, edit(t, one, "revision: 1", "revision: 3") + accepts("{revision: 2, change: migration, until: 2027-01-31}")}, nil, ""},
 		"steps over two revisions":  {[]string{one, two, edit(t, three, "until: 2027-01-31}", "until: 2027-01-31, adapt: [{default: {region: us}}]}")}, []string{"steps-do-not-connect"}, "steps for revision 2 alone"},
+		"a gap between":             {[]string{one, edit(t, two, two[strings.Index(two, "accepts:"):], ""), three}, []string{"steps-do-not-connect"}, "leave the entry out"},
 		"a window that is over":     {[]string{one, edit(t, two, "2027-01-31", "2026-12-23")}, []string{"window-is-over"}, "a day to come"},
 		"a built-in name":           {[]string{edit(t, one, "tool: deploy", "tool: http_request")}, []string{"built-in-name"}, "another name"},
 		"a reserved name":           {[]string{edit(t, one, "tool: deploy", "tool: ssh_copy")}, []string{"reserved-name"}, "another name"},

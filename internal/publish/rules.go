@@ -166,6 +166,11 @@ func (j *judgement) rules() {
 		j.refuse("claim-too-weak", "the file claims additive, and the change breaks old calls or may make them mean something else: "+j.why(),
 			fmt.Sprintf("accepts: [{revision: %d, change: migration, until: YYYY-MM-DD, adapt: [...]}]", j.Previous))
 	}
+	for _, a := range j.file.Accepts {
+		if _, ok := j.after.Window(a.Revision); !ok && a.Change != contract.Fence {
+			j.refuse("steps-do-not-connect", fmt.Sprintf("accepts names revision %d, and no steps lead from there to here: a revision between does not take its calls, or its adapter was pruned", a.Revision), "leave the entry out")
+		}
+	}
 	for _, o := range j.Overlaps {
 		if !j.file.Declare {
 			j.refuse("overlap-without-declared-revision", fmt.Sprintf("calls of revision %d fit this one and would do something else, such as %s", o.Revision, short(o.Example.Arguments)), "declare_revision: true")
