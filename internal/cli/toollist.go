@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A toolInfo is what tool list shows of one tool.
-type toolInfo struct {
+// A publishedInfo is what tool list shows of one tool.
+type publishedInfo struct {
 	Name string `json:"name"`
 	// Revision is the current one, 0 for a tool that was retired.
 	Revision    int           `json:"revision"`
@@ -73,10 +73,10 @@ them.`,
 	return cmd
 }
 
-func toolColumns() []column[toolInfo] {
-	return []column[toolInfo]{
-		{"name", func(t toolInfo) string { return t.Name }},
-		{"revision", func(t toolInfo) string {
+func toolColumns() []column[publishedInfo] {
+	return []column[publishedInfo]{
+		{"name", func(t publishedInfo) string { return t.Name }},
+		{"revision", func(t publishedInfo) string {
 			switch {
 			case t.Revision > 0:
 				return fmt.Sprint(t.Revision)
@@ -85,13 +85,13 @@ func toolColumns() []column[toolInfo] {
 			}
 			return "retired"
 		}},
-		{"reaches", func(t toolInfo) string { return t.Reaches }},
-		{"takes_calls_of", func(t toolInfo) string { return each(t.Adapters, adapterText) }},
-		{"can_go", func(t toolInfo) string {
+		{"reaches", func(t publishedInfo) string { return t.Reaches }},
+		{"takes_calls_of", func(t publishedInfo) string { return each(t.Adapters, adapterText) }},
+		{"can_go", func(t publishedInfo) string {
 			over := slices.DeleteFunc(slices.Clone(t.Adapters), func(x adapterInfo) bool { return !x.CanGo })
 			return each(over, func(x adapterInfo) string { return fmt.Sprint(x.Revision) })
 		}},
-		{"held_by", func(t toolInfo) string { return heldText(t.Sessions) }},
+		{"held_by", func(t publishedInfo) string { return heldText(t.Sessions) }},
 	}
 }
 
@@ -134,7 +134,7 @@ func heldText(sessions []heldInfo) string {
 	})
 }
 
-func (a *app) toolInfos(ctx context.Context, h *daemon.Home) (out []toolInfo, err error) {
+func (a *app) toolInfos(ctx context.Context, h *daemon.Home) (out []publishedInfo, err error) {
 	tools, err := daemon.Published(h.Vault)
 	if err != nil {
 		return nil, err
@@ -158,9 +158,9 @@ func (a *app) toolInfos(ctx context.Context, h *daemon.Home) (out []toolInfo, er
 	return out, nil
 }
 
-func newToolInfo(t *contract.Tool, sessions []holder, used map[int]time.Time, now time.Time) toolInfo {
+func newToolInfo(t *contract.Tool, sessions []holder, used map[int]time.Time, now time.Time) publishedInfo {
 	newest := t.Newest()
-	info := toolInfo{
+	info := publishedInfo{
 		Name: t.Name, Replacement: t.Replacement, Title: newest.Title, Reaches: reaches(newest),
 		Adapters: []adapterInfo{}, Sessions: []heldInfo{},
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A contractInfo is one revision of a tool.
-type contractInfo struct {
+// A revisionInfo is one revision of a tool.
+type revisionInfo struct {
 	Digest    string         `json:"digest"`
 	Published time.Time      `json:"published"`
 	Kind      string         `json:"kind"` // of the change, "" for the first revision
@@ -59,7 +59,7 @@ func (a *app) showTool(h *daemon.Home, name, revision string, out outputFlags) e
 			return err
 		}
 	}
-	info := contractInfo{Digest: c.Digest(), Current: c == t.Current}
+	info := revisionInfo{Digest: c.Digest(), Current: c == t.Current}
 	info.Published, info.Kind = t.PublishedAt(c.Revision)
 	_, info.Accepted = t.Window(c.Revision)
 	for _, op := range ops {
@@ -73,7 +73,7 @@ func (a *app) showTool(h *daemon.Home, name, revision string, out outputFlags) e
 	return writeFacts(a.Out, contractFacts(c, info))
 }
 
-func contractFacts(c *contract.Contract, i contractInfo) []fact {
+func contractFacts(c *contract.Contract, i revisionInfo) []fact {
 	state := "earlier, its calls are refused"
 	switch {
 	case i.Current:
