@@ -104,26 +104,28 @@ func (a *app) text(s string) error {
 
 // showHolders tells which open sessions hold which revision.
 func (a *app) showHolders(ctx context.Context, h *daemon.Home, tool string) error {
-	holders, err := a.holders(ctx, h.Dir)
+	text, err := a.holdersText(ctx, h, tool)
 	if err != nil {
 		return err
 	}
-	var lines []string
-	for _, s := range holders {
-		if held := s.served[tool]; len(held) > 0 {
-			lines = append(lines, fmt.Sprintf("  %s  %s  revision %s", s.id[:min(len(s.id), sessionPrefix)], orDash(s.client), joined(held)))
-		}
-	}
-	if len(lines) == 0 {
-		return a.text("\nSessions that hold a revision of it: none\n\n")
-	}
-	return a.text("\nSessions that hold a revision of it\n" + term.Safe(lines[0]) + safeRest(lines[1:]) + "\n\n")
+	return a.text(text + "\n")
 }
 
-func safeRest(lines []string) string {
-	var b strings.Builder
-	for _, l := range lines {
-		b.WriteString("\n" + term.Safe(l))
+// holdersText is safe to show.
+func (a *app) holdersText(ctx context.Context, h *daemon.Home, tool string) (string, error) {
+	holders, err := a.holders(ctx, h.Dir)
+	if err != nil {
+		return "", err
 	}
-	return b.String()
+	var b strings.Builder
+	for _, s := range holders {
+		if held := s.served[tool]; len(held) > 0 {
+			line := fmt.Sprintf("  %s  %s  revision %s", s.id[:min(len(s.id), sessionPrefix)], orDash(s.client), joined(held))
+			b.WriteString(term.Safe(line) + "\n")
+		}
+	}
+	if b.Len() == 0 {
+		return "\nSessions that hold a revision of it: none\n", nil
+	}
+	return "\nSessions that hold a revision of it\n" + b.String(), nil
 }

@@ -38,11 +38,11 @@ be refused).`,
 			if err := out.check(); err != nil {
 				return err
 			}
-			r, err := a.testTool(cmd.Context(), &pass, args[0], against)
+			r, held, err := a.testTool(cmd.Context(), &pass, args[0], against)
 			if err != nil {
 				return err
 			}
-			return a.showReport(out, r)
+			return a.showReport(out, r, held)
 		},
 	}
 	cmd.Flags().StringArrayVar(&against, "against", nil, "compare with the contract `FILE` instead of the vault (repeatable, for\nmore than one earlier revision)")
@@ -51,19 +51,25 @@ be refused).`,
 	return cmd
 }
 
-func (a *app) testTool(ctx context.Context, pass *passphraseFlags, path string, against []string) (r *publish.Report, err error) {
-	if len(against) == 0 {
-		err = a.read(ctx, pass, func(h *daemon.Home) (err error) {
-			r, _, err = judge(h, path)
+// testTool judges a file against the vault or against other files. held tells which
+// sessions hold which revision, where there is a vault.
+func (a *app) testTool(ctx context.Context, pass *passphraseFlags, path string, against []string) (r *publish.Report, held string, err error) {
+	if len(against) > 0 {
+		f, err := readContract(path)
+		if err != nil {
+			return nil, "", err
+		}
+		r, err = judgeFiles(f, path, against, time.Now())
+		return r, "", err
+	}
+	err = a.read(ctx, pass, func(h *daemon.Home) (err error) {
+		if r, _, err = judge(h, path); err != nil {
 			return err
-		})
-		return r, err
-	}
-	f, err := readContract(path)
-	if err != nil {
-		return nil, err
-	}
-	return judgeFiles(f, path, against, time.Now())
+		}
+		held, err = a.holdersText(ctx, h, r.Tool)
+		return err
+	})
+	return r, held, err
 }
 
 // judgeFiles judges f against the contract files of earlier revisions.
@@ -107,12 +113,12 @@ func since(f *contract.File, first int) *contract.File {
 }
 
 // showReport writes a report and ends with the code of its verdict.
-func (a *app) showReport(out outputFlags, r *publish.Report) error {
+func (a *app) showReport(out outputFlags, r *publish.Report, held string) error {
 	var err error
 	if out.format != "table" || out.jq != "" {
 		err = writeOne(a.Out, out, r)
 	} else {
-		err = a.text(r.Text() + r.AnswersText())
+		err = a.text(r.Text() + held + r.AnswersText())
 	}
 	if err != nil {
 		return err
