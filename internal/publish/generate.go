@@ -9,8 +9,8 @@ import (
 
 // Bounds of what is generated for one revision.
 const (
-	attempts   = 400
-	candidates = 40 // for one value
+	attempts   = 500
+	candidates = 120 // for one value
 	maxDepth   = 4
 	maxValues  = 20_000 // schemas looked at, nested ones as often as they are met
 )

@@ -2,6 +2,7 @@ package publish_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -114,6 +115,25 @@ func TestCounterexamplesAreShown(t *testing.T) {
 		if !strings.Contains(r.Text(), part) {
 			t.Errorf("the text lacks %q:\n%s", part, r.Text())
 		}
+	}
+}
+
+// One value of many that no step knows is found.
+func TestAMapWithAGapIsFound(t *testing.T) {
+	values, steps := []string{}, []string{}
+	for i := range 100 {
+		values = append(values, fmt.Sprintf("v%d", i))
+		if i != 93 {
+			steps = append(steps, fmt.Sprintf("v%d: v%d", i, i))
+		}
+	}
+	enum := "region: {type: string, enum: [" + strings.Join(values, ", ") + "]}"
+	first := edit(t, two, "revision: 2", "revision: 1", two[strings.Index(two, "accepts:"):], "", "region: {type: string, enum: [us, eu]}", enum)
+	second := edit(t, first, "revision: 1", "revision: 2", "[v0,", "[more, v0,") +
+		"accepts: [{revision: 1, change: migration, until: 2027-01-31, adapt: [{map: {region: {" + strings.Join(steps, ", ") + "}}}]}]\n"
+	r := judge(t, first, second)
+	if len(r.Checks) != 1 || r.Checks[0].Example == nil || !strings.Contains(string(r.Checks[0].Example.Arguments), "v93") {
+		t.Errorf("%s", r.Text())
 	}
 }
 
