@@ -237,16 +237,9 @@ func (q *question) byShape() (Resolution, error) {
 		r.Draft = draft
 		return q.servedShape(r), nil
 	}
-	older, n := q.takers()
-	if served := q.revision(q.origin.Served); n > 1 && served != nil {
-		for _, c := range older {
-			if c == served.contract {
-				older, n = []*Contract{c}, 1
-			}
-		}
-	}
+	older, n := q.older()
 	if n == 1 {
-		r.Contract = older[0]
+		r.Contract = older
 		return q.adapted(r)
 	}
 	var problems action.Problems
@@ -273,25 +266,34 @@ func (q *question) servedShape(r Resolution) Resolution {
 	return r
 }
 
-// takers are the accepted earlier revisions that the arguments fit.
-func (q *question) takers() (out []*Contract, n int) {
+// older is the accepted earlier revision that takes the arguments, and how many
+// do. Where the one that the session was served takes them, it is that one or none:
+// the call would not mean another.
+func (q *question) older() (one *Contract, n int) {
+	served := q.revision(q.origin.Served)
+	taken := served != nil && fits(served.contract, q.args)
 	for _, r := range q.revisions {
 		c := r.contract
 		w, ok := q.window(c.Revision)
-		if c == q.Current || !ok || c.Declares() || w.Ended(q.origin) != "" {
+		if c == q.Current || !ok || c.Declares() || w.Ended(q.origin) != "" || taken && r != served {
 			continue
 		}
-		if _, err := c.Render(q.args); err == nil {
-			out = append(out, c)
+		if fits(c, q.args) {
+			one, n = c, n+1
 		}
 	}
-	return out, len(out)
+	return one, n
+}
+
+func fits(c *Contract, args json.RawMessage) bool {
+	_, err := c.Render(args)
+	return err == nil
 }
 
 // onceFitted reports whether any revision that once was would take the arguments.
 func (q *question) onceFitted() bool {
 	for _, r := range q.revisions {
-		if _, err := r.contract.Render(q.args); err == nil {
+		if fits(r.contract, q.args) {
 			return true
 		}
 	}

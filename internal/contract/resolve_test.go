@@ -333,3 +333,39 @@ func TestParseClaim(t *testing.T) {
 		}
 	}
 }
+
+// A session that was served one revision only is not taken to mean another one,
+// because that one is accepted and its own is not any more.
+func TestACallIsNotTakenForARevisionThatItsSessionNeverSaw(t *testing.T) {
+	const one = `
+tool: deploy
+description: Move from one to the other.
+revision: 1
+input: {type: object, properties: {a: {type: string}, b: {type: string}}, required: [a, b], additionalProperties: false}
+http: {method: POST, url: "https://ci.example.com/v1/{a}/{b}", credential: ci}
+`
+	two := strings.NewReplacer("revision: 1", "revision: 2", "{a}/{b}", "{b}/{a}").Replace(one)
+	three := strings.NewReplacer("revision: 1", "revision: 3", "{a}/{b}", "{b}/{a}/{c}", "b: {type: string}", "b: {type: string}, c: {type: string}", "[a, b]", "[a, b, c]").Replace(one) +
+		"accepts: [{revision: 2, change: migration, until: 2027-01-31, adapt: [{default: {c: x}}]}]\n"
+	s := snapshot(t, history(t, contract.Migration, one, two, three))
+	args := json.RawMessage(`{"a":"x","b":"y"}`)
+	for served, want := range map[int]string{0: "2→3 none", 1: "stale", 2: "2→3 session", 3: "2→3 session"} {
+		r, err := s.Resolve("deploy", args, contract.Origin{Now: day("2026-12-24"), Served: served})
+		if got := verdict(r, err); got != want {
+			t.Errorf("served %d: %s, want %s", served, got, want)
+		}
+	}
+}
+
+// A call that lacks the token of the one revision that its session saw is not
+// taken for an older one that it happens to fit.
+func TestACallWithoutItsTokenIsNotAnOlderOne(t *testing.T) {
+	two := strings.Replace(deploy2, "required: [branch, region]", "required: [branch]", 1) + "declare_revision: true\n"
+	s := snapshot(t, history(t, contract.Migration, deploy1, two))
+	for served, want := range map[int]string{0: "1→2 none", 1: "1→2 session", 2: "stale"} {
+		r, err := s.Resolve("deploy", json.RawMessage(`{"branch":"main"}`), contract.Origin{Now: day("2026-12-24"), Served: served})
+		if got := verdict(r, err); got != want {
+			t.Errorf("served %d: %s, want %s", served, got, want)
+		}
+	}
+}
