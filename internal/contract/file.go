@@ -113,7 +113,7 @@ func ParseFile(raw []byte) (*File, error) {
 		return nil, fmt.Errorf("contract file: %s", yaml.FormatError(err, false, true))
 	}
 	var f File
-	if err := strictjson.Decode(asJSON, &f); err != nil {
+	if err := strictjson.Decode(unescape(asJSON), &f); err != nil {
 		return nil, fmt.Errorf("contract file: %w", err)
 	}
 	return &f, nil

@@ -39,7 +39,7 @@ const (
 // DecodeOp reads one entry of a history.
 func DecodeOp(raw []byte) (Op, error) {
 	var op Op
-	if err := strictjson.Decode(raw, &op); err != nil {
+	if err := strictjson.Decode(unescape(raw), &op); err != nil {
 		return Op{}, err
 	}
 	switch {

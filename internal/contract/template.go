@@ -127,6 +127,15 @@ func (t text) uses() []string {
 	return out
 }
 
+// literals are the constant parts alone.
+func (t text) literals() string {
+	var b strings.Builder
+	for _, p := range t {
+		b.WriteString(p.literal)
+	}
+	return b.String()
+}
+
 // expand puts the arguments in. ok is false when one of them is absent.
 func (t text) expand(args map[string]json.RawMessage) (s string, ok bool, err error) {
 	var b strings.Builder

@@ -19,6 +19,7 @@ import (
 type httpTemplate struct {
 	method     string
 	url        *uritemplate.Template
+	path       []string // the arguments that stand in the path, or before it
 	headers    []headerTemplate
 	json       *node
 	credential string
@@ -44,7 +45,7 @@ func compileHTTP(h *HTTPTemplate, in *input) (*httpTemplate, error) {
 			err = errors.New("this header is not a template's to set")
 		}
 		if err == nil {
-			if p := action.CheckHeader(name, ""); p != "" {
+			if p := action.CheckHeader(name, value.literals()); p != "" {
 				err = errors.New(p)
 			}
 		}
@@ -123,6 +124,9 @@ func (t *httpTemplate) compileURL(raw string, in *input) (err error) {
 		}
 	}
 	t.args = append(t.args, t.url.Varnames()...)
+	if t.path, err = pathArguments(raw, in); err != nil {
+		return err
+	}
 	return t.probe(in)
 }
 
@@ -180,6 +184,9 @@ func (t *httpTemplate) render(args map[string]json.RawMessage) (Draft, error) {
 		v, err := uriValue(name, raw)
 		if err != nil {
 			return nil, err
+		}
+		if slices.Contains(t.path, name) && (len(v.V) == 0 || slices.Contains(v.V, "")) {
+			return nil, action.Problems{{Path: pointer(name), Problem: "is empty: it stands in the URL's path, which would name something else without it"}}
 		}
 		values.Set(name, v)
 	}
