@@ -17,31 +17,37 @@ const (
 
 // writeRefusal writes a refused entry, or counts it when refusals flood in.
 func (x *Executor) writeRefusal(ctx context.Context, s *Session, a journal.Activity) error {
-	if x.flooded(s, a) {
+	due, counted := s.count(x.cfg.Clock(), a)
+	x.writeHeld(ctx, due)
+	if counted {
 		return nil
 	}
-	due := s.overdue(x.cfg.Clock())
-	x.writeHeld(ctx, due)
 	_, err := x.cfg.Journal.Refuse(ctx, a, 1)
 	return err
 }
 
-// flooded counts a in, and reports whether it was only counted.
-func (x *Executor) flooded(s *Session, a journal.Activity) bool {
+// count counts a in, and reports whether it was only counted. due are the counted
+// refusals of a window that is over. A closed session holds nothing back: nobody
+// would write it any more.
+func (s *Session) count(now time.Time, a journal.Activity) (due map[floodKey]*heldRefusal, counted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := &s.flood
-	if now := x.cfg.Clock(); now.Sub(f.since) >= floodWindow {
+	if now.Sub(f.since) >= floodWindow {
+		due, f.held = f.held, nil
 		f.since, f.n = now, 0
 	}
 	f.n++
-	if f.n <= floodLimit {
-		return false
+	if f.n <= floodLimit || s.closed {
+		return due, false
 	}
 	if f.held == nil {
 		f.held = map[floodKey]*heldRefusal{}
 	}
-	k := floodKey{a.Tool, a.Outcome.ErrorCode}
+	k := floodKey{code: a.Outcome.ErrorCode}
+	if a.KnownTool { // names that an agent makes up are counted together
+		k.tool = a.Tool
+	}
 	h := f.held[k]
 	if h == nil {
 		h = &heldRefusal{}
@@ -49,27 +55,7 @@ func (x *Executor) flooded(s *Session, a journal.Activity) bool {
 	}
 	h.last = a
 	h.count++
-	return true
-}
-
-// overdue takes the counted refusals of a window that is over.
-func (s *Session) overdue(now time.Time) map[floodKey]*heldRefusal {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.flood.n > 1 {
-		return nil
-	}
-	held := s.flood.held
-	s.flood.held = nil
-	return held
-}
-
-func (x *Executor) flushFlood(ctx context.Context, s *Session) {
-	s.mu.Lock()
-	held := s.flood.held
-	s.flood.held = nil
-	s.mu.Unlock()
-	x.writeHeld(ctx, held)
+	return due, true
 }
 
 func (x *Executor) writeHeld(ctx context.Context, held map[floodKey]*heldRefusal) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"executor/approval"
 	"executor/executor"
@@ -166,5 +167,91 @@ func TestLevelsOfPublishedTools(t *testing.T) {
 	}
 	if len(levels) != 3 {
 		t.Error("a tool of level none was asked about")
+	}
+}
+
+// A level is no part of the act: where only that changed, an old call still runs,
+// at the stricter of both.
+func TestAChangeOfLevelAloneRefusesNoOldCall(t *testing.T) {
+	w := newWorld(t)
+	var levels []action.Level
+	w.operator(func(p *approval.Prompt) approval.Answer {
+		levels = append(levels, p.Level)
+		return approval.Answer{Verdict: approval.Yes}
+	})
+	const read1 = `
+tool: deploy
+description: Read a preview.
+revision: 1
+input: {type: object, properties: {id: {type: string}}, required: [id], additionalProperties: false}
+http: {method: GET, url: "https://api.example.com/v1/previews/{id}"}
+approval: session
+`
+	read2 := strings.NewReplacer("revision: 1", "revision: 2", "approval: session", "approval: call").Replace(read1) +
+		"accepts: [{revision: 1, change: additive}]\n"
+	w.publish(read1, read2)
+	one, _ := w.x.Contracts().Tool("deploy")
+	old, _ := one.Revision(1)
+	claim, err := json.Marshal(contract.Claim{Revision: 1, Digest: old.Digest()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, claim := range []json.RawMessage{nil, claim} {
+		r := w.x.Call(t.Context(), w.session, executor.Call{Tool: "deploy", Arguments: json.RawMessage(`{"id":"7"}`), Claim: claim})
+		if r.IsError {
+			t.Errorf("claim %s: %+v", claim, r)
+		}
+	}
+	if len(levels) != 2 || levels[0] != action.Call || levels[1] != action.Call {
+		t.Errorf("asked at %v", levels)
+	}
+}
+
+// An error and a success of one call name the same revisions, and a tool that is
+// gone still says which contract it had.
+func TestEveryReplyNamesItsContract(t *testing.T) {
+	w := newWorld(t)
+	w.operator(says(approval.Yes))
+	w.publish(tool1, tool2)
+	w.runner.answer = answers(`{"id":"d-1"}`)
+	good := w.call("deploy", `{"branch":"main"}`)
+	w.runner.answer = answers(`{}`)
+	bad := w.call("deploy", `{"branch":"main"}`)
+	if good.IsError || !bad.IsError || good.Structured["schema_revision"] != bad.Structured["schema_revision"] || good.Revision != bad.Revision || good.Digest != bad.Digest {
+		t.Errorf("a success %+v\nand an error %+v", good, bad)
+	}
+	ops := []contract.Op{{Op: contract.OpRetire, At: time.Now()}}
+	for _, y := range []string{tool2, tool1} {
+		f, err := contract.ParseFile([]byte(y))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ops = append([]contract.Op{{Op: contract.OpPublish, At: time.Now(), File: f, Kind: contract.Migration}}, ops...)
+	}
+	tool, err := contract.Replay("deploy", ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := contract.NewSnapshot(tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.x.Publish(s)
+	gone := w.call("deploy", `{"branch":"main"}`)
+	two, _ := tool.Revision(2)
+	if code(gone) != string(executor.ToolRemoved) || gone.Revision != 2 || gone.Digest != two.Digest() {
+		t.Errorf("%+v", gone)
+	}
+}
+
+// JSON on the wire is UTF-8: a body that is not is no JSON.
+func TestABodyThatIsNoUTF8IsNoJSON(t *testing.T) {
+	w := newWorld(t)
+	w.operator(says(approval.Yes))
+	w.runner.answer = answers("{\"name\":\"\xff\"}")
+	r := w.call("http_request", `{"method":"GET","url":"https://api.example.com/v1/me"}`)
+	raw, err := json.Marshal(r.Structured)
+	if err != nil || !utf8.Valid(raw) || r.Structured["json"] != nil || r.Structured["body_base64"] == nil {
+		t.Errorf("%v: %q", err, raw)
 	}
 }

@@ -99,7 +99,7 @@ func (m *masker) http(r *HTTPResponse) {
 	m.result["final_url"] = m.text(r.FinalURL)
 	m.optional("redirect", r.Redirect)
 	m.optional("note", r.Note)
-	if isJSON(r.ContentType) && !r.Truncated && json.Valid(body) {
+	if isJSON(r.ContentType) && !r.Truncated && utf8.Valid(body) && json.Valid(body) {
 		m.result["json"] = json.RawMessage(body)
 	} else {
 		m.output("body", body, r.Truncated)

@@ -116,13 +116,14 @@ func (s *Session) servedRevision(tool string) int {
 // End closes a session: its grants end, its waiting requests are withdrawn.
 func (x *Executor) End(ctx context.Context, s *Session, reason string) error {
 	ended := x.cfg.Approver.EndSession(ctx, s.id)
-	x.flushFlood(ctx, s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return ended
 	}
 	s.closed = true
+	x.writeHeld(ctx, s.flood.held)
+	s.flood.held = nil
 	if !s.recorded {
 		return ended
 	}

@@ -124,19 +124,22 @@ func (w *work) envelope(code Code, message string, started bool, problems action
 	r := Reply{Structured: m, Text: text, IsError: true}
 	if c := w.contractNow(); c != nil {
 		r.Revision, r.Digest = c.Revision, c.Digest()
-		m["schema_revision"] = c.Revision
+		if w.record.SchemaRevision == 0 {
+			m["schema_revision"] = c.Revision
+		}
 	}
 	return r
 }
 
 // contractNow is the contract that a call was built on, or, where that is not
-// known, the tool's current one; nil where there is none.
+// known, the tool's newest one, also of a tool that is gone; nil where there is none.
 func (w *work) contractNow() *contract.Contract {
 	if w.resolution.Contract != nil {
 		return w.resolution.Contract
 	}
 	if t, ok := w.contract.Load().Tool(w.call.Tool); ok {
-		return t.Current
+		all := t.Revisions()
+		return all[len(all)-1]
 	}
 	return nil
 }
