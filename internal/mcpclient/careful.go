@@ -48,7 +48,9 @@ func (d *Decision) Is(target error) bool { return target == ErrDecision }
 //
 // Certain is: the server named a stale contract or a missing argument in its own
 // envelope, no effect began, the tool's permissions are what they were, and the new
-// schema leaves one value that carries no authority. It is tried once.
+// schema leaves one value that carries no authority. It is tried once. A token that
+// declares the contract is never renewed: a server that demands it does so because
+// an old call could be mistaken for a new one.
 //
 // It is safe for concurrent use. Whoever dialed it closes it.
 type Careful struct {
@@ -164,6 +166,9 @@ func (c *Careful) Do(ctx context.Context, p *Plan) (*Outcome, error) {
 	}
 	if now, err = c.current(ctx, p.known.name); err != nil {
 		return out, err
+	}
+	if now.same(p.known) { // a new list mends nothing
+		return out, nil
 	}
 	if p, err = p.repair(now); err != nil {
 		return out, err

@@ -109,7 +109,8 @@ func TestRepairs(t *testing.T) {
 		"one value left":       {`{` + branch + `,"region":{"const":"us"}}`, `["branch","region"]`, nil, `{"branch":"main","region":"us"}`, ""},
 		"an enum of one":       {`{` + branch + `,"region":{"enum":["us"]}}`, `["branch","region"]`, nil, `{"branch":"main","region":"us"}`, ""},
 		"a default":            {`{` + branch + `,"region":{"type":"string","default":"us"}}`, `["branch","region"]`, nil, `{"branch":"main","region":"us"}`, ""},
-		"the revision's token": {`{` + branch + `,"contract_revision":{"const":"r2-00"}}`, `["branch","contract_revision"]`, nil, `{"branch":"main","contract_revision":"r2-00"}`, ""},
+		"another token":        {`{` + branch + `,"contract_revision":{"const":"r2-00"}}`, `["branch","contract_revision"]`, nil, "", "built on its new description"},
+		"an object":            {`{` + branch + `,"options":{"const":{"host":"prod"}}}`, `["branch","options"]`, nil, "", "leaves a choice"},
 		"a choice":             {`{` + branch + `,"region":{"enum":["us","eu"]}}`, `["branch","region"]`, nil, "", "leaves a choice"},
 		"a free text":          {`{` + branch + `,"label":{"type":"string"}}`, `["branch","label"]`, nil, "", "leaves a choice"},
 		"authority, one value": {`{` + branch + `,"environment":{"const":"prod"}}`, `["branch","environment"]`, nil, "", "chooses on whom"},
@@ -247,5 +248,24 @@ func TestARefreshThatFailsSendsNothing(t *testing.T) {
 	}
 	if _, err := c.Do(t.Context(), p); !errors.Is(err, mcpclient.ErrRefresh) || len(s.effects()) != 0 {
 		t.Errorf("%v, effects %v", err, s.effects())
+	}
+}
+
+// A call that the server refused under the very contract that it was built on is
+// not sent again: a new list mends nothing.
+func TestARefusalUnderTheSameContractIsNotRetried(t *testing.T) {
+	s, c := newServer(t)
+	p := s.plan(c)
+	s.mcp.AddTool(s.tool, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.calls = append(s.calls, map[string]any{})
+		return &mcp.CallToolResult{IsError: true, Meta: mcp.Meta{"executor/contract": s.tool.Meta["executor/contract"]}, Content: []mcp.Content{}, StructuredContent: map[string]any{
+			"error_code": "INVALID_ARGUMENTS", "side_effect_started": false, "problems": []any{map[string]any{"path": "/branch", "problem": "is no branch"}},
+		}}, nil
+	})
+	out, err := c.Do(t.Context(), p)
+	if err != nil || !out.IsError || len(out.Attempts) != 1 || len(s.effects()) != 1 {
+		t.Errorf("%v, attempts %+v", err, out.Attempts)
 	}
 }

@@ -142,6 +142,9 @@ func (p *Plan) repair(now *known) (*Plan, error) {
 		}
 		value, ok := only(now.input.Properties[name])
 		switch {
+		case name == revisionArgument:
+			// Its value says that whoever built the call read the new description.
+			d.Reasons = append(d.Reasons, "the server takes only calls that were built on its new description")
 		case drift.IsAuthority(name):
 			d.Reasons = append(d.Reasons, fmt.Sprintf("the new argument %q chooses on whom or where it is done", name))
 		case !ok:
@@ -163,7 +166,7 @@ func (p *Plan) repair(now *known) (*Plan, error) {
 }
 
 // only is the one value that a schema leaves: a constant, the single member of an
-// enum, or a default.
+// enum, or a default. An object or array is none: what it holds may carry authority.
 func only(s *jsonschema.Schema) (json.RawMessage, bool) {
 	var v any
 	switch {
@@ -174,12 +177,12 @@ func only(s *jsonschema.Schema) (json.RawMessage, bool) {
 	case len(s.Enum) == 1:
 		v = s.Enum[0]
 	case s.Default != nil:
-		return s.Default, true
+		v = s.Default
 	default:
 		return nil, false
 	}
 	raw, err := json.Marshal(v)
-	return raw, err == nil
+	return raw, err == nil && raw[0] != '{' && raw[0] != '['
 }
 
 // permissions says what the tool may do now that it might not before, by its
