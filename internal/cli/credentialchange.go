@@ -4,14 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"executor/internal/daemon"
-	"executor/internal/policy"
-	"executor/internal/strictjson"
-	"executor/vault"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"executor/internal/daemon"
+	"executor/internal/policy"
+	"executor/internal/strictjson"
+	"executor/vault"
 
 	"github.com/spf13/cobra"
 )

@@ -4,11 +4,12 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"executor/internal/ctl"
 	"fmt"
 	"io"
 	"net"
 	"time"
+
+	"executor/internal/ctl"
 )
 
 // Times of a bridge.

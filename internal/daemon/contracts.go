@@ -40,7 +40,8 @@ func Published(v *vault.Vault) ([]*contract.Tool, error) {
 	return out, nil
 }
 
-// Histories reads the history of each published tool, oldest entry first.
+// Histories reads the history of each published tool, oldest entry first. A locked
+// vault is vault.ErrLocked: it shows no tools, which is not the same as having none.
 func Histories(v *vault.Vault) (map[string][]contract.Op, error) {
 	out := map[string][]contract.Op{}
 	for name, entries := range entries(v) {
@@ -49,6 +50,9 @@ func Histories(v *vault.Vault) (map[string][]contract.Op, error) {
 			return nil, err
 		}
 		out[name] = ops
+	}
+	if v.Locked() {
+		return nil, vault.ErrLocked
 	}
 	return out, nil
 }

@@ -68,6 +68,8 @@ type daemon struct {
 	executor *executor.Executor
 	agents   *agents
 	home     *Home
+
+	publishing sync.Mutex
 }
 
 // Serve serves cfg.Home until ctx ends, then drains: no new calls, calls in flight

@@ -15,6 +15,10 @@ import (
 // A keyring is the vault as the pipeline sees it: one reading of its policy and
 // masks, replaced whole. It is safe for concurrent use.
 type keyring struct {
+	// change is held while the vault is read again, replaced or locked: what was read
+	// before a lock must not come back after it.
+	change sync.Mutex
+
 	mu     sync.RWMutex
 	vault  *vault.Vault
 	policy *policy.Generation // nil while locked
@@ -23,6 +27,13 @@ type keyring struct {
 
 // open takes v as the vault to read from.
 func (k *keyring) open(v *vault.Vault) error {
+	k.change.Lock()
+	defer k.change.Unlock()
+	return k.take(v)
+}
+
+// take reads v; the caller holds change.
+func (k *keyring) take(v *vault.Vault) error {
 	g, set, err := read(v)
 	if err != nil {
 		return err
@@ -35,16 +46,16 @@ func (k *keyring) open(v *vault.Vault) error {
 
 // reload reads the vault again after somebody edited it.
 func (k *keyring) reload(ctx context.Context) error {
-	k.mu.RLock()
-	v, locked := k.vault, k.policy == nil
-	k.mu.RUnlock()
-	if locked {
+	k.change.Lock()
+	defer k.change.Unlock()
+	v := k.current()
+	if v == nil {
 		return nil
 	}
 	if err := v.Reload(ctx); err != nil {
 		return err
 	}
-	return k.open(v)
+	return k.take(v)
 }
 
 // current is the vault that is open, nil while locked.
@@ -60,15 +71,18 @@ func (k *keyring) current() *vault.Vault {
 // lock wipes the secrets. What a running action brings back can no longer be
 // masked, so it is withheld.
 func (k *keyring) lock(ctx context.Context) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.policy == nil {
+	k.change.Lock()
+	defer k.change.Unlock()
+	v := k.current()
+	if v == nil {
 		return nil
 	}
-	k.policy = nil
-	k.mask.Wipe()
-	k.mask = nil
-	return k.vault.Lock(ctx)
+	k.mu.Lock()
+	set := k.mask
+	k.policy, k.mask = nil, nil
+	k.mu.Unlock()
+	set.Wipe()
+	return v.Lock(ctx) // it writes: those who ask meanwhile are told that it is locked
 }
 
 func (k *keyring) locked() bool {
@@ -102,6 +116,10 @@ func read(v *vault.Vault) (*policy.Generation, *mask.Set, error) {
 	set := mask.NewSet(named)
 	for _, n := range named {
 		n.Secret.Wipe()
+	}
+	if v.Locked() { // then it showed nothing, which is not the same as being empty
+		set.Wipe()
+		return nil, nil, vault.ErrLocked
 	}
 	return g, set, nil
 }

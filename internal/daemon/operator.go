@@ -54,8 +54,11 @@ func (d *daemon) Reload(ctx context.Context) error {
 }
 
 // publish takes over the tools of the vault. New calls are judged by them at once;
-// the lists of the agents follow.
+// the lists of the agents follow. One publish at a time: an earlier reading never
+// takes the place of a later one.
 func (d *daemon) publish() error {
+	d.publishing.Lock()
+	defer d.publishing.Unlock()
 	v := d.keys.current()
 	if v == nil {
 		return nil
