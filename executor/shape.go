@@ -149,8 +149,11 @@ func (w *work) refused(r *Refusal) Reply {
 	return w.envelope(r.Code, r.Message, false, r.Problems, r.Current)
 }
 
-// notRecorded is the reply when the action was done and its outcome could not be
-// written: the agent must not believe that it failed.
+// notRecorded is the reply when the outcome could not be written: of an action that
+// was done, the agent must not believe that it failed, nor of another that it was done.
 func (w *work) notRecorded() Reply {
-	return w.envelope(DoneNotRecorded, "the action was carried out, but its outcome could not be written to the journal; ask the operator before you do anything again", w.started.Load(), nil, 0)
+	if !w.started.Load() {
+		return w.envelope(JournalUnavailable, "the call ended before anything was sent, and that could not be written to the journal", false, nil, 0)
+	}
+	return w.envelope(DoneNotRecorded, "the action was carried out, but its outcome could not be written to the journal; ask the operator before you do anything again", true, nil, 0)
 }

@@ -32,7 +32,7 @@ says that it is an error or a refusal.
 
 When the tool's contract changes between listing and sending, the call is
 repaired and sent once more only where that takes no choice; otherwise it says
-what a person must decide.`,
+what a person must decide, and ends with exit code 11.`,
 		Example: `  executor call list_targets
   executor call ssh_exec --args '{"host":"web-1","command":"uptime"}'
   executor call http_request --args - < request.json`,

@@ -25,7 +25,8 @@ const (
 	exitCannotSay = 11
 	exitRefused   = 12 // a call came back as an error
 
-	// Verdicts: of contract diff, check and watch; of a contract file.
+	// Verdicts: of contract diff, check and watch; of a contract file; of a call
+	// that a person must decide on.
 	exitBreaking      = 10
 	exitNotAcceptable = 10
 	exitNeedsPerson   = 11
@@ -64,6 +65,8 @@ func exitCode(err error) int {
 		return exitLocked
 	case errors.Is(err, ctl.ErrNoDaemon):
 		return exitNoDaemon
+	case errors.Is(err, mcpclient.ErrDecision):
+		return exitNeedsPerson
 	case tampered(err):
 		return exitTampered
 	}
