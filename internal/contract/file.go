@@ -204,6 +204,9 @@ func New(f *File) (*Contract, error) {
 	if err := f.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Tool, err)
 	}
+	if err := f.exactNumbers(); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Tool, err)
+	}
 	c := &Contract{
 		Tool: f.Tool, Revision: f.Revision, Title: f.Title, Description: f.Description,
 		Annotations: f.annotations(), Input: f.Input, Renderer: "template",

@@ -39,27 +39,8 @@ func compileHTTP(h *HTTPTemplate, in *input) (*httpTemplate, error) {
 	if err := t.compileURL(h.URL, in); err != nil {
 		return nil, fmt.Errorf("http: url: %w", err)
 	}
-	for _, name := range keys(h.Headers) {
-		value, err := parseText(h.Headers[name])
-		if err == nil && action.Reserved(name) {
-			err = errors.New("this header is not a template's to set")
-		}
-		if err == nil {
-			if p := action.CheckHeader(name, value.literals()); p != "" {
-				err = errors.New(p)
-			}
-		}
-		if t.hasHeader(name) {
-			err = errors.Join(err, errors.New("this header is given twice in different spellings"))
-		}
-		for _, arg := range value.uses() {
-			err = errors.Join(err, in.scalarOnly(arg))
-		}
-		if err != nil {
-			return nil, fmt.Errorf("http: header %q: %w", name, err)
-		}
-		t.headers = append(t.headers, headerTemplate{textproto.CanonicalMIMEHeaderKey(name), value})
-		t.args = append(t.args, value.uses()...)
+	if err := t.compileHeaders(h.Headers, in); err != nil {
+		return nil, err
 	}
 	if h.JSON != nil {
 		if h.Method == "GET" || h.Method == "HEAD" {
@@ -74,12 +55,35 @@ func compileHTTP(h *HTTPTemplate, in *input) (*httpTemplate, error) {
 	return t, nil
 }
 
-func (t *httpTemplate) hasHeader(name string) bool {
-	return slices.ContainsFunc(t.headers, func(h headerTemplate) bool { return h.name == textproto.CanonicalMIMEHeaderKey(name) })
-}
-
 // prefix finds the modifier of RFC 6570, section 2.4.1.
 var prefix = regexp.MustCompile(`\{[^}]*:[0-9]+[^}]*\}`)
+
+func (t *httpTemplate) compileHeaders(headers map[string]string, in *input) error {
+	for _, name := range keys(headers) {
+		value, err := parseText(headers[name])
+		if err == nil && action.Reserved(name) {
+			err = errors.New("this header is not a template's to set")
+		}
+		if err == nil {
+			if p := action.CheckHeader(name, value.literals()); p != "" {
+				err = errors.New(p)
+			}
+		}
+		canonical := textproto.CanonicalMIMEHeaderKey(name)
+		if slices.ContainsFunc(t.headers, func(h headerTemplate) bool { return h.name == canonical }) {
+			err = errors.New("it is given twice, in different spellings")
+		}
+		for _, arg := range value.uses() {
+			err = errors.Join(err, in.scalarOnly(arg))
+		}
+		if err != nil {
+			return fmt.Errorf("http: header %q: %w", name, err)
+		}
+		t.headers = append(t.headers, headerTemplate{canonical, value})
+		t.args = append(t.args, value.uses()...)
+	}
+	return nil
+}
 
 // compileURL reads the template and makes sure that no argument reaches scheme,
 // host or port, unless it is one of a list.

@@ -134,3 +134,25 @@ func TestAnArgumentIsNotCutShort(t *testing.T) {
 		t.Error("{id:3} was taken")
 	}
 }
+
+// A header has one value, in whatever spelling its name is written.
+func TestAHeaderIsNamedOnce(t *testing.T) {
+	y := strings.Replace(deploy1, "credential: ci", "credential: ci, headers: {X-Source: a, x-source: b}", 1)
+	if _, err := contract.New(file(t, y)); err == nil || !strings.Contains(err.Error(), "twice") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Two contracts that send different numbers have different digests, or are refused.
+func TestNumbersThatADigestCannotHoldAreRefused(t *testing.T) {
+	for number, want := range map[string]bool{
+		"9007199254740993": false, "0.12345678901234567891": false, "1e400": false, "1e-400": false, "1e-99999999": false,
+		"9007199254740992": true, "0.1": true, "-12.50": true, "0": true, "0e5": true, "1e300": true,
+	} {
+		f := file(t, deploy1)
+		f.HTTP.JSON = json.RawMessage(`{"branch":{"$arg":"branch"},"n":[` + number + `]}`)
+		if _, err := contract.New(f); (err == nil) != want {
+			t.Errorf("%s: %v", number, err)
+		}
+	}
+}
