@@ -23,6 +23,9 @@ type keyring struct {
 	vault  *vault.Vault
 	policy *policy.Generation // nil while locked
 	mask   *mask.Set
+	// replaced are the masks of earlier readings, which calls in flight may use until
+	// a lock wipes them. Edits of a vault are few.
+	replaced []*mask.Set
 }
 
 // open takes v as the vault to read from.
@@ -40,6 +43,9 @@ func (k *keyring) take(v *vault.Vault) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.mask != nil {
+		k.replaced = append(k.replaced, k.mask)
+	}
 	k.vault, k.policy, k.mask = v, g, set
 	return nil
 }
@@ -78,10 +84,12 @@ func (k *keyring) lock(ctx context.Context) error {
 		return nil
 	}
 	k.mu.Lock()
-	set := k.mask
-	k.policy, k.mask = nil, nil
+	sets := append(k.replaced, k.mask)
+	k.policy, k.mask, k.replaced = nil, nil, nil
 	k.mu.Unlock()
-	set.Wipe()
+	for _, set := range sets {
+		set.Wipe()
+	}
 	return v.Lock(ctx) // it writes: those who ask meanwhile are told that it is locked
 }
 

@@ -2,9 +2,11 @@ package daemon
 
 import (
 	"errors"
+	"io"
 	"path/filepath"
 	"testing"
 
+	"executor/internal/mask"
 	"executor/internal/secret"
 	"executor/vault"
 )
@@ -70,5 +72,31 @@ func TestALockedVaultIsNotAnEmptyOne(t *testing.T) {
 	}
 	if _, err := Contracts(h.Vault); !errors.Is(err, vault.ErrLocked) {
 		t.Errorf("the tools of a locked vault: %v", err)
+	}
+}
+
+// A lock wipes every mask that was handed out, also that of a reading which an
+// edit replaced while a call was running.
+func TestALockWipesEarlierMasksToo(t *testing.T) {
+	h := newHome(t)
+	k := &keyring{}
+	if err := k.open(h.Vault); err != nil {
+		t.Fatal(err)
+	}
+	_, first, err := k.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Writer(io.Discard, "").Close(); err != nil {
+		t.Errorf("a call in flight cannot mask after an edit: %v", err)
+	}
+	if err := k.lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Writer(io.Discard, "").Close(); !errors.Is(err, mask.ErrWiped) {
+		t.Errorf("after the lock: %v", err)
 	}
 }
