@@ -242,6 +242,9 @@ func TestEveryReplyNamesItsContract(t *testing.T) {
 	if code(gone) != string(executor.ToolRemoved) || gone.Revision != 2 || gone.Digest != two.Digest() {
 		t.Errorf("%+v", gone)
 	}
+	if action := gone.Structured["required_action"]; action != "do_not_retry" || !strings.Contains(gone.Text, "Required action: do_not_retry") {
+		t.Errorf("nothing replaces the tool, and yet: %v, %s", action, gone.Text)
+	}
 }
 
 // JSON on the wire is UTF-8: a body that is not is no JSON.

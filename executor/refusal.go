@@ -18,6 +18,8 @@ type Refusal struct {
 	Problems action.Problems
 	// Current is the tool's current revision, where that is the point.
 	Current int
+	// Action is what the caller may do, where that is not what the code says.
+	Action string
 	// Cause is for the operator.
 	Cause error
 }
@@ -25,6 +27,13 @@ type Refusal struct {
 func (r *Refusal) Error() string { return string(r.Code) + ": " + r.Message }
 
 func (r *Refusal) Unwrap() error { return r.Cause }
+
+func (r *Refusal) requiredAction() string {
+	if r.Action != "" {
+		return r.Action
+	}
+	return r.Code.RequiredAction()
+}
 
 func refusal(code Code, message string) *Refusal { return &Refusal{Code: code, Message: message} }
 
@@ -45,7 +54,11 @@ func asRefusal(err error) *Refusal {
 			Problems: stale.Problems, Current: stale.Current.Revision,
 		}
 	case errors.As(err, &removed):
-		return refusal(ToolRemoved, removed.Error())
+		r := refusal(ToolRemoved, removed.Error())
+		if removed.Replacement == "" {
+			r.Action = doNotRetry
+		}
+		return r
 	case errors.Is(err, contract.ErrUnknownTool):
 		return refusal(InvalidArguments, "there is no tool of this name; list the tools again")
 	case errors.Is(err, ErrLocked):

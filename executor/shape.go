@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"executor/internal/action"
 	"executor/internal/contract"
 	"executor/journal"
 )
@@ -74,7 +73,7 @@ func (s *shaped) fail(w *work, failure error) {
 	message, n := w.mask.String(e.Message, "")
 	s.outcome.Redactions += n.Total()
 	extra := s.reply.Structured
-	s.reply = w.envelope(e.Code, message, s.outcome.SideEffectStarted, nil, 0)
+	s.reply = w.envelope(refusal(e.Code, message), s.outcome.SideEffectStarted)
 	for k, v := range extra {
 		if _, taken := s.reply.Structured[k]; !taken {
 			s.reply.Structured[k] = v
@@ -104,23 +103,23 @@ func partial(result map[string]any) map[string]any {
 }
 
 // envelope is the error of one call, flat, and the same facts in one sentence.
-func (w *work) envelope(code Code, message string, started bool, problems action.Problems, current int) Reply {
+func (w *work) envelope(e *Refusal, started bool) Reply {
 	m := map[string]any{
-		"error_code": string(code), "message": message, "tool": w.call.Tool,
-		"required_action": code.RequiredAction(), "side_effect_started": started,
+		"error_code": string(e.Code), "message": e.Message, "tool": w.call.Tool,
+		"required_action": e.requiredAction(), "side_effect_started": started,
 		"schema_revision": w.record.SchemaRevision, "activity_id": w.record.ActivityID,
 	}
-	if current > 0 {
-		m["current_revision"] = current
+	if e.Current > 0 {
+		m["current_revision"] = e.Current
 	}
-	if len(problems) > 0 {
-		m["problems"] = problems
+	if len(e.Problems) > 0 {
+		m["problems"] = e.Problems
 	}
 	effect := "Nothing was done."
 	if started {
 		effect = "The action had begun, and may have had an effect."
 	}
-	text := fmt.Sprintf("%s: %s. %s Required action: %s. Activity %s.", code, message, effect, code.RequiredAction(), w.record.ActivityID)
+	text := fmt.Sprintf("%s: %s. %s Required action: %s. Activity %s.", e.Code, e.Message, effect, e.requiredAction(), w.record.ActivityID)
 	r := Reply{Structured: m, Text: text, IsError: true}
 	if c := w.contractNow(); c != nil {
 		r.Revision, r.Digest = c.Revision, c.Digest()
@@ -146,14 +145,14 @@ func (w *work) contractNow() *contract.Contract {
 
 // refused is the reply to a call that was stopped before its intent.
 func (w *work) refused(r *Refusal) Reply {
-	return w.envelope(r.Code, r.Message, false, r.Problems, r.Current)
+	return w.envelope(r, false)
 }
 
 // notRecorded is the reply when the outcome could not be written: of an action that
 // was done, the agent must not believe that it failed, nor of another that it was done.
 func (w *work) notRecorded() Reply {
 	if !w.started.Load() {
-		return w.envelope(JournalUnavailable, "the call ended before anything was sent, and that could not be written to the journal", false, nil, 0)
+		return w.envelope(refusal(JournalUnavailable, "the call ended before anything was sent, and that could not be written to the journal"), false)
 	}
-	return w.envelope(DoneNotRecorded, "the action was carried out, but its outcome could not be written to the journal; ask the operator before you do anything again", true, nil, 0)
+	return w.envelope(refusal(DoneNotRecorded, "the action was carried out, but its outcome could not be written to the journal; ask the operator before you do anything again"), true)
 }
