@@ -342,13 +342,14 @@ func TestDrain(t *testing.T) {
 	replies := make(chan executor.Reply)
 	go func() { replies <- w.call("http_request", post) }()
 	<-running
+	w.x.Stop()
+	if r := w.call("list_targets", `{}`); code(r) != string(executor.Draining) {
+		t.Errorf("a new call: %+v", r)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := w.x.Drain(ctx); err == nil {
 		t.Error("drained while a call was running")
-	}
-	if r := w.call("list_targets", `{}`); code(r) != string(executor.Draining) {
-		t.Errorf("a new call: %+v", r)
 	}
 	close(finish)
 	if r := <-replies; r.IsError {

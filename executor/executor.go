@@ -131,12 +131,16 @@ func (x *Executor) Contracts() *contract.Snapshot { return x.contract.Load() }
 // Calls in flight end on the one that they were admitted with.
 func (x *Executor) Publish(snapshot *contract.Snapshot) { x.contract.Store(snapshot) }
 
-// Drain refuses new calls with DRAINING and waits until the open ones are
-// settled, or ctx ends.
-func (x *Executor) Drain(ctx context.Context) error {
+// Stop refuses new calls with DRAINING from now on. The open ones go on.
+func (x *Executor) Stop() {
 	x.mu.Lock()
+	defer x.mu.Unlock()
 	x.draining = true
-	x.mu.Unlock()
+}
+
+// Drain is Stop, and waits until the open calls are settled, or ctx ends.
+func (x *Executor) Drain(ctx context.Context) error {
+	x.Stop()
 	done := make(chan struct{})
 	go func() { x.open.Wait(); close(done) }()
 	select {

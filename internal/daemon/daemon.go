@@ -201,11 +201,13 @@ func (d *daemon) terminal(ctx context.Context, wg *sync.WaitGroup) (<-chan error
 	return ended, nil
 }
 
-// drain ends everything in order: waiting requests, calls, sessions, the vault.
+// drain ends everything in order: new calls, so that none begins to wait for an
+// answer, then waiting requests, calls, sessions, the vault.
 func (d *daemon) drain(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, shutdownTime)
 	defer cancel()
 	d.say("shutting down: no new calls, those in flight are settled")
+	d.executor.Stop()
 	ended := d.desk.Wipe(ctx)
 	close(d.agents.stop)
 	err := d.executor.Drain(ctx)
