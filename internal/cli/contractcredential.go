@@ -9,6 +9,7 @@ import (
 
 	"executor/executor/httprun"
 	"executor/internal/daemon"
+	"executor/internal/mask"
 	"executor/internal/policy"
 	"executor/internal/secret"
 	"executor/internal/target"
@@ -20,6 +21,36 @@ type authorizer struct {
 	policy *policy.Generation
 	meta   *policy.Credential
 	secret *secret.Secret
+	mask   *mask.Set // of the secret, for what comes back
+}
+
+// wipe ends the use of the credential.
+func (x *authorizer) wipe() {
+	x.mask.Wipe()
+	x.secret.Wipe()
+}
+
+// check refuses an answer that holds the secret: it would be kept in a plain file.
+func (x *authorizer) check(answer []byte) error {
+	if _, found := x.mask.Contains(answer); found {
+		return fmt.Errorf("the server's answer holds the credential %s, so it was not kept; do not bind it there", x.meta.Name)
+	}
+	return nil
+}
+
+// A maskedError is an error whose text a server may have had a hand in.
+type maskedError struct {
+	text string
+	err  error
+}
+
+func (e *maskedError) Error() string { return e.text }
+func (e *maskedError) Unwrap() error { return e.err }
+
+// conceal takes the secret out of an error's text.
+func (x *authorizer) conceal(err error) error {
+	text, _ := x.mask.String(err.Error(), x.meta.Name)
+	return &maskedError{text, err}
 }
 
 // authorize leases the credential that a server is reached with. A URL that it is
@@ -48,7 +79,7 @@ func authorize(ctx context.Context, h *daemon.Home, s contractSource) (*authoriz
 	if err != nil {
 		return nil, err
 	}
-	return &authorizer{g, b.Credential, leased}, nil
+	return &authorizer{g, b.Credential, leased, mask.NewSet([]mask.Named{{Name: b.Credential.Name, Secret: leased}})}, nil
 }
 
 // put adds the credential to a request, if it is bound to where that goes.
@@ -74,7 +105,7 @@ func (a *app) withCredential(ctx context.Context, p *passphraseFlags, s contract
 		if err != nil {
 			return err
 		}
-		defer x.secret.Wipe()
+		defer x.wipe()
 		s.authorize = x
 		return fn(s)
 	})

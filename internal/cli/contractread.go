@@ -144,7 +144,13 @@ func (s contractSource) list(ctx context.Context, c *mcpclient.Client) (reading,
 	if err != nil {
 		return reading{}, s.unread(err)
 	}
-	snap, err := drift.Parse(l.JSON())
+	raw := l.JSON()
+	if s.authorize != nil {
+		if err := s.authorize.check(raw); err != nil {
+			return reading{}, s.unread(err)
+		}
+	}
+	snap, err := drift.Parse(raw)
 	if err != nil {
 		return reading{}, s.unread(err)
 	}
@@ -159,6 +165,9 @@ func (s contractSource) list(ctx context.Context, c *mcpclient.Client) (reading,
 func (s contractSource) unread(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("no answer within %s (--timeout): %w", s.timeout, err)
+	}
+	if s.authorize != nil {
+		err = s.authorize.conceal(err)
 	}
 	return fmt.Errorf("%s: %w", s.label(), err)
 }

@@ -116,7 +116,7 @@ func (w *watcher) runWith(ctx context.Context, h *daemon.Home, sources []contrac
 		if err != nil {
 			return err
 		}
-		defer x.secret.Wipe()
+		defer x.wipe()
 		sources[i].authorize = x
 	}
 	return w.run(ctx, sources)
