@@ -29,7 +29,8 @@
 //
 //	{"capabilities":…,"instructions":…,"server":…,"tools":[…]}
 //
-// with each value as it stood on the wire. The members other than tools come from
+// with each value as it stood on the wire (a message nested more than 10,000 deep is
+// refused, ErrProtocol). The members other than tools come from
 // initialize or server/discover, and are left out where the server has none.
 //
 // Pages have no consistency among them (MCP 2026-07-28, Utilities, Pagination and
@@ -40,7 +41,8 @@
 // # Revisions of the protocol
 //
 // The newest that both sides know, up to 2026-07-28: server/discover first, then
-// initialize (2025-11-25 and older) where that is not understood. A server that
-// hangs or ends at a method that it does not know is started again and greeted
-// with initialize. That holds for stdio and for Streamable HTTP alike.
+// initialize (2025-11-25 and older) where that is not understood. A server that does
+// not answer what it does not know is greeted with initialize after a third of the
+// time; one that ends at it is started again. That holds for stdio and for
+// Streamable HTTP alike.
 package mcpclient

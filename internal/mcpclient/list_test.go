@@ -130,6 +130,7 @@ func TestBounds(t *testing.T) {
 		{"endless", small, mcpclient.ErrTooLarge},
 		{"endless", few, mcpclient.ErrTooLarge},
 		{"circle", options, mcpclient.ErrProtocol},
+		{"abyss", options, mcpclient.ErrProtocol},
 		{"none", options, mcpclient.ErrProtocol},
 	} {
 		var before, after runtime.MemStats
@@ -157,7 +158,7 @@ func TestBounds(t *testing.T) {
 
 func TestDeepSchemaArrives(t *testing.T) {
 	l, err := list(t, run(t, "deep", options))
-	if err != nil || len(l.Tools) != 1 || len(l.Tools[0]) < 4000*8 {
+	if err != nil || len(l.Tools) != 1 || len(l.Tools[0]) < 9000*8 {
 		t.Errorf("got %d tools, %v", len(l.Tools), err)
 	}
 }

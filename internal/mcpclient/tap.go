@@ -3,6 +3,7 @@ package mcpclient
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"sync"
 )
 
@@ -44,6 +45,9 @@ func (t *tap) sent(raw []byte) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.asked[string(m.ID)] = m.Method
+		if m.Method == methodInitialize {
+			t.err = nil // what discover met is over
+		}
 		delete(t.results, m.Method)
 	}
 }
@@ -52,7 +56,10 @@ func (t *tap) sent(raw []byte) {
 // What is no JSON is passed on, for the SDK to refuse.
 func (t *tap) received(raw []byte) []byte {
 	var m message
-	if json.Unmarshal(raw, &m) != nil {
+	if err := json.Unmarshal(raw, &m); err != nil {
+		if len(raw) > 0 {
+			_ = t.fail(fmt.Errorf("%w: a message is no JSON: %w", ErrProtocol, err))
+		}
 		return raw
 	}
 	t.mu.Lock()

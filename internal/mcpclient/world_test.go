@@ -186,8 +186,9 @@ func (s *script) list(r request, n int) string {
 		return result(r.ID, `{"tools":[],"nextCursor":"again"}`)
 	case "none":
 		return result(r.ID, `{}`)
-	case "deep":
-		return result(r.ID, `{"tools":[{"name":"a","inputSchema":%s1%s}]}`, strings.Repeat(`{"not":`, 4000), strings.Repeat("}", 4000))
+	case "deep", "abyss":
+		depth := map[string]int{"deep": 9000, "abyss": 20000}[s.role]
+		return result(r.ID, `{"tools":[{"name":"a","inputSchema":%s1%s}]}`, strings.Repeat(`{"not":`, depth), strings.Repeat("}", depth))
 	case "pages", "restless", "expired", "noticed":
 		return s.page(r, n)
 	}
