@@ -118,7 +118,7 @@ func TestPagesThatChange(t *testing.T) {
 
 func TestBounds(t *testing.T) {
 	small := options
-	small.Limits = mcpclient.Limits{List: 1 << 20, Pages: 50}
+	small.Limits = mcpclient.Limits{Message: 1 << 20, List: 1 << 20, Pages: 50}
 	few := options
 	few.Limits = mcpclient.Limits{Pages: 5}
 	for _, c := range []struct {
@@ -150,7 +150,7 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	for _, events := range []bool{false, true} {
-		if _, err := list(t, dial(t, serveHTTP(t, "flood", events).URL, options)); !errors.Is(err, mcpclient.ErrTooLarge) {
+		if _, err := list(t, dial(t, serveHTTP(t, "flood", events).URL, small)); !errors.Is(err, mcpclient.ErrTooLarge) {
 			t.Errorf("a flood over http, events %t: %v", events, err)
 		}
 	}

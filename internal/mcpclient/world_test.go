@@ -52,7 +52,7 @@ var options = mcpclient.Options{Name: "test", Version: "1"}
 
 func run(t *testing.T, role string, opt mcpclient.Options) *mcpclient.Client {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	c, err := mcpclient.Run(ctx, command(role), opt)
 	if err != nil {
@@ -64,7 +64,7 @@ func run(t *testing.T, role string, opt mcpclient.Options) *mcpclient.Client {
 
 func dial(t *testing.T, url string, opt mcpclient.Options) *mcpclient.Client {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	c, err := mcpclient.Dial(ctx, mcpclient.Endpoint{URL: url, Transport: http.DefaultTransport}, opt)
 	if err != nil {
@@ -76,7 +76,7 @@ func dial(t *testing.T, url string, opt mcpclient.Options) *mcpclient.Client {
 
 func list(t *testing.T, c *mcpclient.Client) (mcpclient.Listing, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	return c.List(ctx)
 }
