@@ -19,6 +19,10 @@ type api struct {
 	mu   sync.Mutex
 	seen []seen
 	gone int // slow requests whose client left
+	// body, if set, answers every request without a path of its own; such requests
+	// wait for held to be closed.
+	body string
+	held chan struct{}
 }
 
 // seen is one request as it arrived.
@@ -45,6 +49,7 @@ func newTLS(t testing.TB) *api {
 }
 
 func (a *api) stop() {
+	a.release()
 	a.CloseClientConnections()
 	a.Close()
 }
@@ -97,7 +102,45 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	default:
 		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, `{"ok":true,"path":"`+r.URL.Path+`"}`)
+		io.WriteString(w, a.plain(r))
+	}
+}
+
+// plain is the answer to a request without a path of its own.
+func (a *api) plain(r *http.Request) string {
+	a.mu.Lock()
+	body, held := a.body, a.held
+	a.mu.Unlock()
+	if held != nil {
+		<-held
+	}
+	if body != "" {
+		return body
+	}
+	return `{"ok":true,"path":"` + r.URL.Path + `"}`
+}
+
+// answer sets what plain requests are answered with.
+func (a *api) answer(body string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.body = body
+}
+
+// hold makes plain requests wait until release.
+func (a *api) hold() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.held = make(chan struct{})
+}
+
+// release lets held requests go on, and holds no more.
+func (a *api) release() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.held != nil {
+		close(a.held)
+		a.held = nil
 	}
 }
 
