@@ -2,6 +2,7 @@ package journal
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"time"
 )
 
@@ -26,14 +27,34 @@ type columns struct {
 
 const columnNames = `seq, time, latest, behind, kind, activity_id, session_id, of, tool, revision, decision, status, count`
 
-func (c *columns) list() []any {
-	return []any{&c.seq, &c.time, &c.latest, &c.behind, &c.kind, &c.activityID, &c.sessionID, &c.of,
-		&c.tool, &c.revision, &c.decision, &c.status, &c.count}
+// row returns the columns, and beside them what else an entry's row holds.
+func (c *columns) row(hashes, note, body []byte) []driver.Value {
+	out := append([]driver.Value{c.seq, c.time, c.latest, c.behind, c.kind}, values(c.activityID, c.sessionID, c.of,
+		c.tool, c.revision, c.decision, c.status, c.count)...)
+	return append(out, hashes, blob(note), body)
 }
 
-func (c *columns) values() []any {
-	return []any{c.seq, c.time, c.latest, c.behind, c.kind, c.activityID, c.sessionID, c.of,
-		c.tool, c.revision, c.decision, c.status, c.count}
+// scan reads what columnNames select.
+func (c *columns) scan(row []driver.Value) {
+	for i, p := range []*int64{&c.seq, &c.time, &c.latest, &c.behind} {
+		*p, _ = row[i].(int64)
+	}
+	c.kind, _ = row[4].(string)
+	c.activityID, c.sessionID, c.of, c.tool = asString(row[5]), asString(row[6]), asInt(row[7]), asString(row[8])
+	c.revision, c.decision, c.status, c.count = asInt(row[9]), asString(row[10]), asString(row[11]), asInt(row[12])
+}
+
+// columnCount is how many columnNames there are.
+const columnCount = 13
+
+func asString(v driver.Value) sql.NullString {
+	s, ok := v.(string)
+	return sql.NullString{String: s, Valid: ok}
+}
+
+func asInt(v driver.Value) sql.NullInt64 {
+	n, ok := v.(int64)
+	return sql.NullInt64{Int64: n, Valid: ok}
 }
 
 // columnsOf derives the row from the body and the row before it.

@@ -2,10 +2,9 @@ package journal
 
 import (
 	"context"
-	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -35,12 +34,12 @@ func (j *Journal) write(ctx context.Context, batch []*pending) error {
 	if batch = j.admitted(batch); len(batch) == 0 {
 		return nil
 	}
-	if _, err := j.begin.ExecContext(ctx); err != nil {
+	if err := j.begin.run(ctx); err != nil {
 		return storeError("locking the journal", err)
 	}
 	next, err := j.writeRows(ctx, batch)
 	if err == nil {
-		_, err = j.end.ExecContext(ctx)
+		err = j.end.run(ctx)
 	}
 	if err != nil {
 		return errors.Join(storeError("writing the journal", err), j.rollback(ctx))
@@ -49,11 +48,17 @@ func (j *Journal) write(ctx context.Context, batch []*pending) error {
 	return advancePin(j.pin, next.checkpoint)
 }
 
-// admitted drops the entries for which there is no room and gives them the reason.
+// admitted drops the entries for which there is no room and gives them the
+// reason. The place is looked at once for all.
 func (j *Journal) admitted(batch []*pending) []*pending {
 	var left []*pending
+	var asked [roomNone + 1]bool
+	var said [roomNone + 1]error
 	for _, p := range batch {
-		if p.err = j.place.admits(p.needs, j.cfg.reserve()); p.err == nil {
+		if !asked[p.needs] {
+			asked[p.needs], said[p.needs] = true, j.place.admits(p.needs, j.cfg.reserve())
+		}
+		if p.err = said[p.needs]; p.err == nil {
 			left = append(left, p)
 		}
 	}
@@ -62,7 +67,7 @@ func (j *Journal) admitted(batch []*pending) []*pending {
 
 // rollback ends the transaction. One that SQLite has ended already is no error.
 func (j *Journal) rollback(ctx context.Context) error {
-	_, err := j.conn.ExecContext(ctx, "ROLLBACK")
+	_, err := j.db.once(ctx, "ROLLBACK")
 	if noTransaction(err) {
 		err = nil
 	}
@@ -120,10 +125,19 @@ func (j *Journal) writeRows(ctx context.Context, batch []*pending) (head, error)
 	return h, nil
 }
 
-// readHead reads the end of the log under the write lock. What another process
-// appended must be signed and must extend what this one knows.
+// readHead reads the end of the log under the write lock. Where no other
+// connection committed since this one did, it is what this one left. What
+// another process appended must be signed and must extend what this one knows.
 func (j *Journal) readHead(ctx context.Context) (head, error) {
-	h, err := scanHead(j.selectHead.QueryRowContext(ctx))
+	var version int64
+	if err := j.dataVersion.ints(ctx, nil, &version); err != nil {
+		return head{}, storeError("reading the head", err)
+	}
+	if version == j.version && j.head.size > 0 {
+		return j.head, nil
+	}
+	// Under the lock every connection sees the same log.
+	h, err := scanHead(j.reads.QueryRowContext(ctx, selectHead))
 	if j.creating && errors.Is(err, errEmpty) {
 		j.creating = false
 		return head{}, nil
@@ -131,13 +145,18 @@ func (j *Journal) readHead(ctx context.Context) (head, error) {
 	if err != nil {
 		return h, err
 	}
-	if h.note == j.head.note && h.size == j.head.size {
-		return j.head, nil
+	if h.note != j.head.note || h.size != j.head.size {
+		if err := h.check(ctx, j.reads, j.signer.verifier); err != nil {
+			return h, err
+		}
+		if err := extends(ctx, j.reads, h.checkpoint, j.head.checkpoint); err != nil {
+			return h, err
+		}
+	} else {
+		h = j.head
 	}
-	if err := h.check(ctx, j.conn, j.signer.verifier); err != nil {
-		return h, err
-	}
-	return h, extends(ctx, j.conn, h.checkpoint, j.head.checkpoint)
+	j.version = version
+	return h, nil
 }
 
 // fits checks what must be true of the log before e may stand in it. Here are
@@ -150,8 +169,7 @@ func (j *Journal) fits(ctx context.Context, e *entry, here map[string]bool) erro
 		return fmt.Errorf("activity %s: %w", e.body.ActivityID, ErrDuplicate)
 	}
 	var intent, other int64
-	err := j.selectActivity.QueryRowContext(ctx, e.body.ActivityID).Scan(&intent, &other)
-	if err != nil {
+	if err := j.selectActivity.ints(ctx, []driver.Value{e.body.ActivityID}, &intent, &other); err != nil {
 		return storeError("reading the journal", err)
 	}
 	if e.body.Kind != kindOutcome {
@@ -188,32 +206,11 @@ func (j *Journal) draft(p *pending, h *head) (*draft, error) {
 }
 
 func (j *Journal) insert(ctx context.Context, d *draft) error {
-	if _, err := j.insertEntry.ExecContext(ctx, append(d.values(), d.hashes, d.note, d.raw)...); err != nil {
+	if err := j.insertEntry.run(ctx, d.columns.row(d.hashes, d.note, d.raw)...); err != nil {
 		return err
 	}
 	if len(d.texts) == 0 {
 		return nil
 	}
-	stmt, err := j.insertTexts(ctx, len(d.texts))
-	if err != nil {
-		return err
-	}
-	var args []any
-	for _, x := range d.texts {
-		args = append(args, d.columns.seq, x.field, x.salt, x.value)
-	}
-	_, err = stmt.ExecContext(ctx, args...)
-	return err
-}
-
-// insertTexts returns the statement that inserts n texts at once.
-func (j *Journal) insertTexts(ctx context.Context, n int) (*sql.Stmt, error) {
-	if s := j.textInserts[n]; s != nil {
-		return s, nil
-	}
-	s, err := j.conn.PrepareContext(ctx, `INSERT INTO texts (seq, field, salt, value) VALUES (?,?,?,?)`+strings.Repeat(`,(?,?,?,?)`, n-1))
-	if err == nil {
-		j.textInserts[n] = s
-	}
-	return s, err
+	return j.insertTexts.run(ctx, append([]driver.Value{d.columns.seq}, d.texts.row().values()...)...)
 }

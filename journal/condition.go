@@ -28,9 +28,9 @@ var (
 	byRevision   = field{"entries AS d INDEXED BY entries_revision", "d.revision = ?", "d.seq", "e.revision IN (SELECT value FROM json_each(?))"}
 	byDecision   = field{"entries AS d INDEXED BY entries_decision", "d.decision = ? AND d.decision <> 'allowed'", "d.seq", "e.decision IN (SELECT value FROM json_each(?))"}
 	byStatus     = field{"entries AS d INDEXED BY entries_status", "d.status = ? AND d.status <> 'ok'", "d.of", statusHolds}
-	byTarget     = textField("texts_target", fieldTarget)
-	byCredential = textField("texts_credential", fieldCredential)
-	byMadeUpTool = textField("texts_tool", fieldTool)
+	byTarget     = textField("texts_target", "downstream_target")
+	byCredential = textField("texts_credential", "credential")
+	byMadeUpTool = textField("texts_tool", "tool")
 )
 
 // statusHolds looks at the outcome of e, which for a refused entry is e itself.
@@ -38,18 +38,18 @@ const statusHolds = `coalesce((SELECT o.status FROM entries AS o INDEXED BY entr
   WHERE o.activity_id = e.activity_id AND o.kind IN ('outcome','refused')), 'running') IN (SELECT value FROM json_each(?))`
 
 // clientHolds looks at what opened the session of e.
-const clientHolds = `EXISTS (SELECT 1 FROM texts AS c WHERE c.field = 'client_name' AND c.seq = (
+const clientHolds = `EXISTS (SELECT 1 FROM texts AS c WHERE c.seq = (
     SELECT s.seq FROM entries AS s INDEXED BY entries_session
     WHERE s.session_id = e.session_id AND s.kind = 'session.open' ORDER BY s.seq LIMIT 1)
-  AND c.value IN (SELECT CAST(value AS BLOB) FROM json_each(?)))`
+  AND c.client_name IN (SELECT CAST(value AS BLOB) FROM json_each(?)))`
 
-func textField(index, name string) field {
+func textField(index, column string) field {
 	return field{
 		from: "texts AS d INDEXED BY " + index,
-		key:  "d.field = '" + name + "' AND d.value = CAST(? AS BLOB)",
+		key:  "d." + column + " = CAST(? AS BLOB)",
 		seq:  "d.seq",
-		holds: "EXISTS (SELECT 1 FROM texts AS x WHERE x.seq = e.seq AND x.field = '" + name +
-			"' AND x.value IN (SELECT CAST(value AS BLOB) FROM json_each(?)))",
+		holds: "EXISTS (SELECT 1 FROM texts AS x WHERE x.seq = e.seq AND x." + column +
+			" IN (SELECT CAST(value AS BLOB) FROM json_each(?)))",
 	}
 }
 

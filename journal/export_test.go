@@ -2,7 +2,9 @@ package journal
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"slices"
 )
 
 // What only the tests may reach.
@@ -49,11 +51,41 @@ func FormatPin(size int64, root [32]byte) []byte { return formatPin(checkpoint{s
 func (j *Journal) Pragma(name string) (value string, err error) {
 	j.queue.turn <- struct{}{}
 	defer func() { <-j.queue.turn }()
-	err = j.conn.QueryRowContext(context.Background(), "PRAGMA "+name).Scan(&value)
-	return value, err
+	v, err := j.db.once(context.Background(), "PRAGMA "+name)
+	return fmt.Sprint(v), err
 }
 
 // AdvancePin advances the pin in f to a head.
 func AdvancePin(f *os.File, size int64, root [32]byte) error {
 	return advancePin(f, checkpoint{size, root})
+}
+
+// TextValues lists the values of a row of the side table.
+func TextValues(columns [5][]byte, rest []byte) ([]string, error) {
+	list, err := textRow{columns, rest}.texts()
+	out := make([]string, len(list))
+	for i, x := range list {
+		out[i] = string(x.value)
+	}
+	return out, err
+}
+
+// Salts lists the salts of a row of the side table.
+func Salts(rest []byte) (out []string, err error) {
+	list, err := parseRest(rest)
+	for _, x := range list {
+		out = append(out, string(x.salt))
+	}
+	return out, err
+}
+
+// Rest reads the bytes of texts and writes them again.
+func Rest(rest []byte) ([]byte, error) {
+	list, err := parseRest(rest)
+	for _, x := range list {
+		if slices.Contains(lookups[:], x.field) && len(x.value) > 0 {
+			return nil, errTextRow
+		}
+	}
+	return list.row().rest, err
 }

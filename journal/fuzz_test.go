@@ -80,3 +80,18 @@ func TestRefusedArgsAreCutBetweenCharacters(t *testing.T) {
 		t.Errorf("%d bytes of no text", len(got))
 	}
 }
+
+// FuzzTexts: the bytes of an entry's texts have one spelling.
+func FuzzTexts(f *testing.F) {
+	salt := strings.Repeat("s", 16)
+	f.Add([]byte("\x08raw_args" + salt + "\x02{}\x06target" + salt + "\x00"))
+	f.Add([]byte("\x01a" + salt + "\x80\x00"))
+	f.Add([]byte("\x01a" + salt + "\x01x\x01a" + salt + "\x01x"))
+	f.Add([]byte("\xff"))
+	f.Fuzz(func(t *testing.T, rest []byte) {
+		again, err := journal.Rest(rest)
+		if err == nil && !bytes.Equal(again, rest) {
+			t.Errorf("%q was read as %q", rest, again)
+		}
+	})
+}

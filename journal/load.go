@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -46,25 +47,33 @@ func loadTexts(ctx context.Context, q querier, entries []row) error {
 		seqs[i] = e.Seq
 		bySeq[e.Seq] = e
 	}
-	rows, err := q.QueryContext(ctx, `SELECT t.seq, t.field, t.value FROM json_each(?) AS j CROSS JOIN texts AS t ON t.seq = j.value`, list(seqs))
+	rows, err := q.QueryContext(ctx, `SELECT t.seq, `+textColumnsOfT+` FROM json_each(?) AS j CROSS JOIN texts AS t ON t.seq = j.value`, list(seqs))
 	if err != nil {
 		return storeError("query", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var seq int64
-		var field string
-		var value []byte
-		if err := rows.Scan(&seq, &field, &value); err != nil {
+		var stored textRow
+		if err := rows.Scan(append([]any{&seq}, stored.targets()...)...); err != nil {
 			return storeError("query", err)
 		}
-		bySeq[seq].texts[field] = string(value)
+		found, err := stored.texts()
+		if err != nil {
+			return fmt.Errorf("%w: entry %d: %v", ErrTampered, seq, err)
+		}
+		for _, x := range found {
+			bySeq[seq].texts[x.field] = string(x.value)
+		}
 	}
 	if err := rows.Err(); err != nil {
 		return storeError("query", err)
 	}
 	return nil
 }
+
+// textColumnsOfT is textColumns of a table t.
+const textColumnsOfT = `t.action_digest, t.downstream_target, t.credential, t.client_name, t.tool, t.rest`
 
 // activity makes the record of an intent or a refused entry.
 func (r row) activity() Activity {

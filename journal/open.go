@@ -5,9 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"sync/atomic"
 )
 
@@ -23,15 +21,14 @@ type Journal struct {
 	closed atomic.Bool
 
 	// Everything below belongs to the holder of the queue's turn.
-	writes *sql.DB
-	conn   *sql.Conn
-	head   head
-	dirty  bool // a transaction could not be rolled back yet
+	db      *store
+	head    head
+	version int64 // PRAGMA data_version when head was the end of the log
+	dirty   bool  // a transaction could not be rolled back yet
 	// creating lets the first entry stand before any other; only Create sets it.
 	creating bool
 
-	begin, end, selectHead, selectActivity, insertEntry *sql.Stmt
-	textInserts                                         map[int]*sql.Stmt // by number of rows
+	begin, end, dataVersion, selectActivity, insertEntry, insertTexts *statement
 }
 
 // maxReaders bounds the connections for lookups beside the one that writes.
@@ -39,6 +36,7 @@ const maxReaders = 4
 
 const (
 	insertEntry = `INSERT INTO entries (` + columnNames + `, hashes, note, body) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
+	insertTexts = `INSERT INTO texts (seq, ` + textColumns + `) VALUES (?,?,?,?,?,?,?)`
 
 	// selectActivity gives the seq of an activity's intent and of its other entry, or 0.
 	selectActivity = `SELECT coalesce(max(CASE kind WHEN 'intent' THEN seq END), 0),
@@ -82,7 +80,7 @@ func Open(ctx context.Context, cfg Config) (_ *Journal, err error) {
 }
 
 func newJournal(cfg Config) *Journal {
-	return &Journal{cfg: cfg, queue: newQueue(), textInserts: map[int]*sql.Stmt{}}
+	return &Journal{cfg: cfg, queue: newQueue()}
 }
 
 func (j *Journal) checkKey() error {
@@ -102,38 +100,39 @@ func (j *Journal) connect(ctx context.Context) (err error) {
 	if j.pin, err = os.OpenFile(pinPath(j.cfg.Dir), os.O_RDWR, 0); err != nil {
 		return fmt.Errorf("%w: %v", ErrUnavailable, err)
 	}
-	if j.writes, err = sql.Open("sqlite", writeDSN(path)); err != nil {
-		return storeError("opening the journal", err)
-	}
 	if j.reads, err = sql.Open("sqlite", readDSN(path)); err != nil {
 		return storeError("opening the journal", err)
 	}
 	j.reads.SetMaxOpenConns(maxReaders)
-	before, err := os.Lstat(path)
+	before, _, err := lookAt(path)
 	if err != nil {
 		return fmt.Errorf("%w: %v", ErrUnavailable, err)
 	}
-	if j.conn, err = j.writes.Conn(ctx); err != nil {
+	if j.db, err = openStore(writeDSN(path)); err != nil {
+		return err
+	}
+	if _, err := j.db.once(ctx, `SELECT count(*) FROM sqlite_schema`); err != nil { // the first read makes -wal and -shm
 		return storeError("opening the journal", err)
 	}
-	if err := checkSchema(ctx, j.conn); err != nil { // the first read makes -wal and -shm
+	if err := checkSchema(ctx, j.reads); err != nil {
 		return err
 	}
 	if j.place, err = remember(j.cfg.Dir); err != nil {
 		return err
 	}
-	if !os.SameFile(before, j.place.files[path]) {
+	if before != j.place.files[0] {
 		return fmt.Errorf("%w: %s, while it was opened", ErrReplaced, path)
 	}
-	return j.prepare(ctx)
+	return j.prepare()
 }
 
-func (j *Journal) prepare(ctx context.Context) (err error) {
-	for query, stmt := range map[string]**sql.Stmt{
-		"BEGIN IMMEDIATE": &j.begin, "COMMIT": &j.end, selectHead: &j.selectHead, selectActivity: &j.selectActivity, insertEntry: &j.insertEntry,
+func (j *Journal) prepare() (err error) {
+	for query, stmt := range map[string]**statement{
+		"BEGIN IMMEDIATE": &j.begin, "COMMIT": &j.end, "PRAGMA data_version": &j.dataVersion, selectActivity: &j.selectActivity,
+		insertEntry: &j.insertEntry, insertTexts: &j.insertTexts,
 	} {
-		if *stmt, err = j.conn.PrepareContext(ctx, query); err != nil {
-			return storeError("opening the journal", err)
+		if *stmt, err = j.db.prepare(query); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -185,19 +184,11 @@ func (j *Journal) Close() error {
 
 func (j *Journal) release() error {
 	var errs []error
-	for _, s := range append(slices.Collect(maps.Values(j.textInserts)), j.begin, j.end, j.selectHead, j.selectActivity, j.insertEntry) {
-		if s != nil {
-			errs = append(errs, s.Close()) // an open one would keep SQLite from closing
-		}
-	}
 	if j.reads != nil {
 		errs = append(errs, j.reads.Close()) // the last to close must be able to write
 	}
-	if j.conn != nil {
-		errs = append(errs, j.conn.Close())
-	}
-	if j.writes != nil {
-		errs = append(errs, j.writes.Close())
+	if j.db != nil {
+		errs = append(errs, j.db.close())
 	}
 	if j.pin != nil {
 		errs = append(errs, j.pin.Close())

@@ -65,48 +65,62 @@ func checkFiles(dir string) error {
 // nobody will find. SQLite itself would go on writing to what it has open.
 type place struct {
 	dir   string
-	files map[string]fs.FileInfo
+	files []placed
+}
+
+// A placed file is known by its device and inode.
+type placed struct {
+	path string
+	dev  uint64
+	ino  uint64
 }
 
 // remember notes the files that make up the journal. The -wal and -shm beside
 // the database take part: an entry in a deleted -wal is lost with the process.
 func remember(dir string) (*place, error) {
-	p := &place{dir: dir, files: map[string]fs.FileInfo{}}
+	p := &place{dir: dir}
 	db := dbPath(dir)
 	for _, path := range []string{db, db + "-wal", db + "-shm", pinPath(dir)} {
-		st, err := os.Lstat(path)
+		f, _, err := lookAt(path)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %v", ErrUnavailable, err)
+			return nil, fmt.Errorf("%w: %s: %v", ErrUnavailable, path, err)
 		}
-		p.files[path] = st
+		p.files = append(p.files, f)
 	}
 	return p, nil
 }
 
+func lookAt(path string) (f placed, mode uint32, err error) {
+	var st unix.Stat_t
+	err = unix.Lstat(path, &st)
+	return placed{path, uint64(st.Dev), st.Ino}, uint32(st.Mode), err
+}
+
 // same reports whether the files are still those, and still writable. The mode
 // counts beside the access right: to root every file is writable, but an
-// operator who takes the right away means it.
+// operator who takes the right away means it. It runs before every commit, so it
+// asks the system directly.
 func (p *place) same() error {
-	for path, was := range p.files {
-		now, err := os.Lstat(path)
+	for _, was := range p.files {
+		now, mode, err := lookAt(was.path)
 		if err != nil {
-			return fmt.Errorf("%w: %v", ErrReplaced, err)
+			return fmt.Errorf("%w: %s: %v", ErrReplaced, was.path, err)
 		}
-		if !os.SameFile(was, now) {
-			return fmt.Errorf("%w: %s is another file than the one that was opened", ErrReplaced, path)
+		if now != was {
+			return fmt.Errorf("%w: %s is another file than the one that was opened", ErrReplaced, was.path)
 		}
-		if now.Mode().Perm()&0o200 == 0 {
-			return fmt.Errorf("%w: %s is read-only", ErrUnavailable, path)
+		if mode&0o200 == 0 {
+			return fmt.Errorf("%w: %s is read-only", ErrUnavailable, was.path)
 		}
 	}
-	st, err := os.Stat(p.dir)
-	if err != nil {
-		return fmt.Errorf("%w: %v", ErrUnavailable, err)
+	var st unix.Stat_t
+	if err := unix.Stat(p.dir, &st); err != nil {
+		return fmt.Errorf("%w: %s: %v", ErrUnavailable, p.dir, err)
 	}
-	if st.Mode().Perm()&0o200 == 0 {
+	if st.Mode&0o200 == 0 {
 		return fmt.Errorf("%w: %s is read-only", ErrUnavailable, p.dir)
 	}
-	for _, path := range []string{p.dir, dbPath(p.dir)} {
+	for _, path := range []string{p.dir, p.files[0].path} {
 		if err := unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK, unix.AT_EACCESS); err != nil {
 			return fmt.Errorf("%w: %s: %v", ErrUnavailable, path, err)
 		}

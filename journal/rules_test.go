@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"go/ast"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -92,7 +94,9 @@ func TestTextStaysInTheTexts(t *testing.T) {
 	must(t, j.Close())
 
 	planted := 0
-	countRows(t, w, `SELECT count(*) FROM texts WHERE instr(value, CAST('CANARY' AS BLOB))`, &planted)
+	for _, value := range w.allTexts(t) {
+		planted += strings.Count(value, canary)
+	}
 	if want := 9 + 2 + 10 + 4 + 2 + 1 + 1 + 2 + 1; planted != want {
 		t.Errorf("%d canaries in the texts, want %d: some field is not kept there", planted, want)
 	}
@@ -124,8 +128,7 @@ func TestPlainDigestsAreNotInBodies(t *testing.T) {
 		if found != 0 {
 			t.Errorf("%s is in %d bodies", digest, found)
 		}
-		countRows(t, w, fmt.Sprintf(`SELECT count(*) FROM texts WHERE value = CAST('%s' AS BLOB)`, digest), &found)
-		if found == 0 {
+		if !slices.Contains(w.allTexts(t), digest) {
 			t.Errorf("%s is in no text", digest)
 		}
 	}
@@ -139,9 +142,25 @@ func TestEveryTextHasItsOwnSalt(t *testing.T) {
 	run(t, j, call(1))
 	run(t, j, call(2))
 	must(t, j.Close())
-	texts, salts := 0, 0
-	countRows(t, w, `SELECT count(*) FROM texts WHERE length(salt) = 16`, &texts)
-	countRows(t, w, `SELECT count(DISTINCT salt) FROM texts`, &salts)
+	db, err := sql.Open("sqlite", filepath.Join(w.dir, "journal.db"))
+	must(t, err)
+	defer db.Close()
+	rows, err := db.Query(`SELECT rest FROM texts`)
+	must(t, err)
+	defer rows.Close()
+	texts, seen := 0, map[string]bool{}
+	for rows.Next() {
+		var rest []byte
+		must(t, rows.Scan(&rest))
+		list, err := journal.Salts(rest)
+		must(t, err)
+		for _, salt := range list {
+			seen[salt] = true
+			texts++
+		}
+	}
+	must(t, rows.Err())
+	salts := len(seen)
 	if texts < 20 || salts != texts {
 		t.Errorf("%d texts have %d salts", texts, salts)
 	}

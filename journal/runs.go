@@ -24,7 +24,7 @@ func (j *Journal) RanBefore(ctx context.Context, actionDigest string) (Runs, err
   FROM texts AS t INDEXED BY texts_action
   CROSS JOIN entries AS e ON e.seq = t.seq
   LEFT JOIN entries AS o ON o.activity_id = e.activity_id AND o.kind = 'outcome'
-  WHERE t.field = 'action_digest' AND t.value = CAST(? AS BLOB) AND e.kind = 'intent'
+  WHERE t.action_digest = CAST(? AS BLOB) AND e.kind = 'intent'
   ORDER BY t.seq DESC LIMIT ?`, actionDigest, maxRuns)
 	if err != nil {
 		return Runs{}, storeError("looking up earlier runs", err)

@@ -31,12 +31,14 @@ var schema = [...]struct{ kind, name, table, sql string }{
   body BLOB NOT NULL
 ) STRICT`},
 	{"table", "texts", "texts", `CREATE TABLE texts (
-  seq INTEGER NOT NULL,
-  field TEXT NOT NULL,
-  salt BLOB NOT NULL,
-  value BLOB NOT NULL,
-  PRIMARY KEY (seq, field)
-) STRICT, WITHOUT ROWID`},
+  seq INTEGER PRIMARY KEY,
+  action_digest BLOB,
+  downstream_target BLOB,
+  credential BLOB,
+  client_name BLOB,
+  tool BLOB,
+  rest BLOB NOT NULL
+) STRICT`},
 	{"index", "entries_activity", "entries", `CREATE UNIQUE INDEX entries_activity ON entries (activity_id, kind) WHERE activity_id IS NOT NULL`},
 	{"index", "entries_session", "entries", `CREATE INDEX entries_session ON entries (session_id, seq, kind, status, count) WHERE session_id IS NOT NULL`},
 	{"index", "entries_tool", "entries", `CREATE INDEX entries_tool ON entries (tool) WHERE tool IS NOT NULL`},
@@ -44,11 +46,11 @@ var schema = [...]struct{ kind, name, table, sql string }{
 	{"index", "entries_decision", "entries", `CREATE INDEX entries_decision ON entries (decision) WHERE decision <> 'allowed'`},
 	{"index", "entries_status", "entries", `CREATE INDEX entries_status ON entries (status, of) WHERE status <> 'ok'`},
 	{"index", "entries_other", "entries", `CREATE INDEX entries_other ON entries (kind) WHERE of IS NULL`},
-	{"index", "texts_action", "texts", `CREATE INDEX texts_action ON texts (value, seq) WHERE field = 'action_digest'`},
-	{"index", "texts_target", "texts", `CREATE INDEX texts_target ON texts (value, seq) WHERE field = 'downstream_target'`},
-	{"index", "texts_credential", "texts", `CREATE INDEX texts_credential ON texts (value, seq) WHERE field = 'credential'`},
-	{"index", "texts_client", "texts", `CREATE INDEX texts_client ON texts (value, seq) WHERE field = 'client_name'`},
-	{"index", "texts_tool", "texts", `CREATE INDEX texts_tool ON texts (value, seq) WHERE field = 'tool'`},
+	{"index", "texts_action", "texts", `CREATE INDEX texts_action ON texts (action_digest) WHERE action_digest IS NOT NULL`},
+	{"index", "texts_target", "texts", `CREATE INDEX texts_target ON texts (downstream_target) WHERE downstream_target IS NOT NULL`},
+	{"index", "texts_credential", "texts", `CREATE INDEX texts_credential ON texts (credential) WHERE credential IS NOT NULL`},
+	{"index", "texts_client", "texts", `CREATE INDEX texts_client ON texts (client_name) WHERE client_name IS NOT NULL`},
+	{"index", "texts_tool", "texts", `CREATE INDEX texts_tool ON texts (tool) WHERE tool IS NOT NULL`},
 }
 
 // writeDSN opens path for appending. Pragmas go through the DSN because each
@@ -56,9 +58,9 @@ var schema = [...]struct{ kind, name, table, sql string }{
 // alphabet, but journal_mode by its own key comes last: page_size must precede it.
 func writeDSN(path string) string {
 	return dsn(path, url.Values{"mode": {"rw"}, "_journal_mode": {"WAL"}},
-		"page_size(8192)",
+		"page_size(4096)",
 		"synchronous(FULL)",
-		"wal_autocheckpoint(2000)",
+		"wal_autocheckpoint(4000)",
 		"journal_size_limit(67108864)",
 		"secure_delete(ON)",
 		"temp_store(MEMORY)",

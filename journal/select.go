@@ -89,8 +89,8 @@ func clientSessions(ctx context.Context, q querier, names []string) ([]string, e
 		return nil, nil
 	}
 	rows, err := q.QueryContext(ctx, `SELECT e.session_id FROM json_each(?) AS n
-  CROSS JOIN texts AS t INDEXED BY texts_client ON t.value = CAST(n.value AS BLOB)
-  JOIN entries AS e ON e.seq = t.seq WHERE t.field = 'client_name' LIMIT ?`, list(names), maxSessions+1)
+  CROSS JOIN texts AS t INDEXED BY texts_client ON t.client_name = CAST(n.value AS BLOB)
+  JOIN entries AS e ON e.seq = t.seq LIMIT ?`, list(names), maxSessions+1)
 	if err != nil {
 		return nil, storeError("query", err)
 	}

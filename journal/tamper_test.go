@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"bytes"
 	"database/sql"
 	"os"
 	"path/filepath"
@@ -69,11 +70,17 @@ func TestTampering(t *testing.T) {
 		{"latest column edited", statements(`UPDATE entries SET latest = latest + 1 WHERE seq = 6`), journal.VerdictTampered, 6, "column"},
 		{"of column edited", statements(`UPDATE entries SET of = 3 WHERE seq = 6`), journal.VerdictTampered, 6, "column"},
 		{"stored hash edited", statements(`UPDATE entries SET hashes = CAST(hashes || x'00' AS BLOB) WHERE seq = 6`), journal.VerdictTampered, 6, "hash of the tree"},
-		{"text edited", statements(`UPDATE texts SET value = x'7b7d' WHERE seq = 5 AND field = 'raw_args'`), journal.VerdictTampered, 5, `"raw_args" is not what was hashed`},
-		{"salt edited", statements(`UPDATE texts SET salt = zeroblob(16) WHERE seq = 5 AND field = 'raw_args'`), journal.VerdictTampered, 5, `"raw_args" is not what was hashed`},
-		{"text deleted", statements(`DELETE FROM texts WHERE seq = 7 AND field = 'downstream_target'`), journal.VerdictTampered, 7, `"downstream_target" is missing`},
-		{"text added", statements(`INSERT INTO texts VALUES (6, 'reason', zeroblob(16), x'41')`), journal.VerdictTampered, 6, `has no text "reason"`},
-		{"text of no entry", statements(`INSERT INTO texts VALUES (60, 'reason', zeroblob(16), x'41')`), journal.VerdictTampered, 0, "texts of no entry"},
+		{"text edited", editTexts(5, func(rest []byte) []byte { return bytes.Replace(rest, []byte("POST"), []byte("PAST"), 1) }), journal.VerdictTampered, 5, `"raw_args" is not what was hashed`},
+		{"salt edited", editTexts(5, func(rest []byte) []byte { rest[1+len("credential")] ^= 1; return rest }), journal.VerdictTampered, 5, `"credential" is not what was hashed`},
+		{"indexed text edited", statements(`UPDATE texts SET downstream_target = x'41' WHERE seq = 7`), journal.VerdictTampered, 7, `"downstream_target" is not what was hashed`},
+		{"texts cut", editTexts(5, func(rest []byte) []byte { return rest[:len(rest)-1] }), journal.VerdictTampered, 5, "cannot be read"},
+		{"texts deleted", statements(`DELETE FROM texts WHERE seq = 7`), journal.VerdictTampered, 7, `is missing`},
+		{"text deleted", editTexts(7, func(rest []byte) []byte { return rest[:0] }, `UPDATE texts SET action_digest = NULL, downstream_target = NULL, credential = NULL WHERE seq = 7`), journal.VerdictTampered, 7, `"raw_args" is missing`},
+		{"text added", editTexts(6, func(rest []byte) []byte {
+			return append(rest, ("\x06reason" + strings.Repeat("\x00", 16) + "\x01A")...)
+		}), journal.VerdictTampered, 6, `has no text "reason"`},
+		{"text added in a column", statements(`UPDATE texts SET client_name = x'41' WHERE seq = 6`), journal.VerdictTampered, 6, `has no text "client_name"`},
+		{"text of no entry", statements(`INSERT INTO texts (seq, rest) VALUES (60, x'')`), journal.VerdictTampered, 0, "texts of no entry"},
 		{"checkpoint replaced by an older one", statements(`UPDATE entries SET note = (SELECT note FROM entries WHERE seq = 6) WHERE seq = 8`),
 			journal.VerdictTampered, 8, "checkpoint is that of 6"},
 		{"last checkpoint dropped", statements(`UPDATE entries SET note = NULL WHERE seq = 8`), journal.VerdictTampered, 8, "no checkpoint covers"},
@@ -156,6 +163,23 @@ func editWithLeaf(t *testing.T, w *world) {
 		leaf := tlog.RecordHash(forged)
 		return forged, append(leaf[:], hashes[32:]...)
 	})
+}
+
+// editTexts changes the bytes in which the texts of an entry are stored.
+func editTexts(seq int64, change func(rest []byte) []byte, then ...string) func(*testing.T, *world) {
+	return func(t *testing.T, w *world) {
+		db, err := sql.Open("sqlite", filepath.Join(w.dir, "journal.db"))
+		must(t, err)
+		defer db.Close()
+		var rest []byte
+		must(t, db.QueryRow(`SELECT rest FROM texts WHERE seq = ?`, seq).Scan(&rest))
+		_, err = db.Exec(`UPDATE texts SET rest = ? WHERE seq = ?`, change(rest), seq)
+		must(t, err)
+		for _, s := range then {
+			_, err = db.Exec(s)
+			must(t, err)
+		}
+	}
 }
 
 // appendWithOtherKey lets the program itself append, under another key.

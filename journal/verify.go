@@ -35,10 +35,14 @@ func Verify(ctx context.Context, dir string, opt VerifyOptions) (Report, error) 
 }
 
 type verification struct {
-	dir    string
-	key    note.Verifier
-	heads  []Head
-	db     *sql.DB
+	dir   string
+	key   note.Verifier
+	heads []Head
+	db    *sql.DB
+
+	rows                    *store
+	selectRows, selectTexts *statement
+
 	report Report
 	end    int64 // the last entry
 	seen   int64 // the last entry that was checked
@@ -82,12 +86,35 @@ func (v *verification) run(ctx context.Context) {
 		return
 	}
 	defer v.db.Close() // nothing was written
-	for _, step := range []func(context.Context) error{v.checkSchema, v.checkEnds, v.checkRows, v.checkHeads, v.checkSQLite, v.countUnsettled} {
+	if err := v.openRows(ctx); err != nil {
+		v.fail(0, err)
+		return
+	}
+	defer v.rows.close()
+	for _, step := range []func(context.Context) error{v.checkEnds, v.checkRows, v.checkHeads, v.checkSQLite, v.countUnsettled} {
 		if err := step(ctx); err != nil {
 			v.fail(0, err)
 			return
 		}
 	}
+}
+
+// openRows opens the connection for the two long reads. Statements that do not
+// fit the schema are the schema's fault, which checkSchema names.
+func (v *verification) openRows(ctx context.Context) (err error) {
+	if err := v.checkSchema(ctx); err != nil {
+		return err
+	}
+	if v.rows, err = openStore(readDSN(dbPath(v.dir))); err != nil {
+		return err
+	}
+	if v.selectRows, err = v.rows.prepare(selectRows); err == nil {
+		v.selectTexts, err = v.rows.prepare(selectTexts)
+	}
+	if err != nil {
+		err = errors.Join(err, v.rows.close())
+	}
+	return err
 }
 
 // fail records an error that ended the run as what it says about the journal.

@@ -3,7 +3,7 @@ package journal
 import (
 	"bytes"
 	"context"
-	"errors"
+	"database/sql/driver"
 	"fmt"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -16,7 +16,7 @@ const verifyPage = 1000
 type storedRow struct {
 	columns
 	hashes, note, raw []byte
-	texts             texts
+	texts             textRow
 }
 
 // checkRows goes through the log, page by page.
@@ -82,7 +82,12 @@ func (v *verification) checkBody(r *storedRow) {
 		v.report.add(VerdictTampered, r.seq, "a column differs from the body")
 	}
 	left := b.Texts
-	for _, x := range r.texts {
+	found, err := r.texts.texts()
+	if err != nil {
+		v.report.add(VerdictTampered, r.seq, err.Error())
+		return
+	}
+	for _, x := range found {
 		switch hash, ok := left[x.field]; {
 		case !ok:
 			v.report.add(VerdictTampered, r.seq, fmt.Sprintf("the entry has no text %q", x.field))
@@ -147,21 +152,17 @@ func (v *verification) checkNote(size int64, msg []byte, root tlog.Hash) {
 
 // readPage reads the entries after a seq, with their texts.
 func (v *verification) readPage(ctx context.Context, after int64) ([]storedRow, error) {
-	rows, err := v.db.QueryContext(ctx, `SELECT `+columnNames+`, hashes, note, body FROM entries NOT INDEXED
-  WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`, after, v.end, verifyPage)
-	if err != nil {
-		return nil, storeError("reading entries", err)
-	}
-	defer rows.Close()
-	var page []storedRow
-	for rows.Next() {
+	page := make([]storedRow, 0, verifyPage)
+	err := v.selectRows.each(ctx, []driver.Value{after, v.end, int64(verifyPage)}, func(row []driver.Value) error {
 		var r storedRow
-		if err := rows.Scan(append(r.list(), &r.hashes, &r.note, &r.raw)...); err != nil {
-			return nil, storeError("reading entries", err)
-		}
+		r.columns.scan(row)
+		r.hashes, _ = row[columnCount].([]byte)
+		r.note, _ = row[columnCount+1].([]byte)
+		r.raw, _ = row[columnCount+2].([]byte)
 		page = append(page, r)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil
+	})
+	if err != nil {
 		return nil, storeError("reading entries", err)
 	}
 	if len(page) == 0 {
@@ -170,31 +171,27 @@ func (v *verification) readPage(ctx context.Context, after int64) ([]storedRow, 
 	return page, v.readTexts(ctx, page, max(after, 0))
 }
 
+const (
+	selectRows  = `SELECT ` + columnNames + `, hashes, note, body FROM entries NOT INDEXED WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`
+	selectTexts = `SELECT seq, ` + textColumns + ` FROM texts NOT INDEXED WHERE seq > ? AND seq <= ? ORDER BY seq`
+)
+
 // readTexts gives the texts after a seq to their entries. One between them is of none.
 func (v *verification) readTexts(ctx context.Context, page []storedRow, after int64) error {
-	rows, err := v.db.QueryContext(ctx, `SELECT seq, field, salt, value FROM texts NOT INDEXED WHERE seq > ? AND seq <= ? ORDER BY seq`,
-		after, page[len(page)-1].seq)
-	if err != nil {
-		return storeError("reading texts", err)
-	}
-	defer rows.Close()
 	i := 0
-	for rows.Next() {
-		var seq int64
-		var t text
-		if err := rows.Scan(&seq, &t.field, &t.salt, &t.value); err != nil {
-			return storeError("reading texts", err)
-		}
+	err := v.selectTexts.each(ctx, []driver.Value{after, page[len(page)-1].seq}, func(row []driver.Value) error {
+		seq, _ := row[0].(int64)
 		for i < len(page)-1 && page[i].seq < seq {
 			i++
 		}
 		if page[i].seq != seq {
-			v.report.add(VerdictTampered, seq, fmt.Sprintf("there is a text %q of no entry", t.field))
-			continue
+			v.report.add(VerdictTampered, seq, "there are texts of no entry")
+			return nil
 		}
-		page[i].texts = append(page[i].texts, t)
-	}
-	if err := rows.Err(); err != nil {
+		page[i].texts.scan(row[1:])
+		return nil
+	})
+	if err != nil {
 		return storeError("reading texts", err)
 	}
 	return nil

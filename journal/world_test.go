@@ -201,3 +201,24 @@ func countRows(t testing.TB, w *world, query string, into *int) {
 		t.Fatal(err)
 	}
 }
+
+// allTexts lists every value of the side table.
+func (w *world) allTexts(t testing.TB) (out []string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(w.dir, "journal.db"))
+	must(t, err)
+	defer db.Close()
+	rows, err := db.Query(`SELECT action_digest, downstream_target, credential, client_name, tool, rest FROM texts`)
+	must(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var columns [5][]byte
+		var rest []byte
+		must(t, rows.Scan(&columns[0], &columns[1], &columns[2], &columns[3], &columns[4], &rest))
+		values, err := journal.TextValues(columns, rest)
+		must(t, err)
+		out = append(out, values...)
+	}
+	must(t, rows.Err())
+	return out
+}
