@@ -72,6 +72,7 @@ func (j *Journal) rollback(ctx context.Context) error {
 		err = nil
 	}
 	j.dirty = err != nil
+	j.filled = 0 // what was filled may be gone with it
 	if err != nil {
 		return storeError("rolling back", err)
 	}
@@ -122,7 +123,7 @@ func (j *Journal) writeRows(ctx context.Context, batch []*pending) (head, error)
 			return h, err
 		}
 	}
-	return h, nil
+	return h, j.fillLookups(ctx, h.size)
 }
 
 // readHead reads the end of the log under the write lock. Where no other

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -12,26 +13,49 @@ type condition struct {
 	args []any
 }
 
-// A field is one way to look activities up. Each has an index of its own.
+// A field is one way to look activities up.
 type field struct {
-	// from names the rows that hold the value, as d, with their index; key is
-	// the condition on one value, and seq the activity's seq in those rows.
-	from, key, seq string
+	// found gives the seqs, as seq, of the activities with one value, with the
+	// bounds ?2 and ?3 and in the order of the index: all of them, or what lies
+	// in the index and, after UNION ALL, what lies behind it.
+	found string
 	// holds is the same question asked of an entry e, for a JSON list of values.
 	holds string
 }
 
 // fields in the order of Match. An unknown tool's name is in the texts.
 var (
-	bySession    = field{"entries AS d INDEXED BY entries_session", "d.session_id = ? AND d.kind IN ('intent','refused')", "d.seq", "e.session_id IN (SELECT value FROM json_each(?))"}
-	byTool       = field{"entries AS d INDEXED BY entries_tool", "d.tool = ?", "d.seq", "e.tool IN (SELECT value FROM json_each(?))"}
-	byRevision   = field{"entries AS d INDEXED BY entries_revision", "d.revision = ?", "d.seq", "e.revision IN (SELECT value FROM json_each(?))"}
-	byDecision   = field{"entries AS d INDEXED BY entries_decision", "d.decision = ? AND d.decision <> 'allowed'", "d.seq", "e.decision IN (SELECT value FROM json_each(?))"}
-	byStatus     = field{"entries AS d INDEXED BY entries_status", "d.status = ? AND d.status <> 'ok'", "d.of", statusHolds}
-	byTarget     = textField("texts_target", "downstream_target")
-	byCredential = textField("texts_credential", "credential")
-	byMadeUpTool = textField("texts_tool", "tool")
+	bySession = field{"SELECT d.seq AS seq FROM entries AS d INDEXED BY entries_session WHERE d.session_id = ?1 AND d.kind IN ('intent','refused') AND d.seq BETWEEN ?2 AND ?3",
+		"e.session_id IN (SELECT value FROM json_each(?))"}
+	byDecision = field{"SELECT d.seq AS seq FROM entries AS d INDEXED BY entries_decision WHERE d.decision = ?1 AND d.decision <> 'allowed' AND d.seq BETWEEN ?2 AND ?3",
+		"e.decision IN (SELECT value FROM json_each(?))"}
+	byStatus = field{"SELECT d.of AS seq FROM entries AS d INDEXED BY entries_status WHERE d.status = ?1 AND d.status <> 'ok' AND d.of BETWEEN ?2 AND ?3",
+		statusHolds}
+	byMadeUpTool = field{"SELECT d.seq AS seq FROM texts AS d INDEXED BY texts_tool WHERE d.tool = CAST(?1 AS BLOB) AND d.seq BETWEEN ?2 AND ?3",
+		textHolds("tool")}
+	byTool       = lookup(lookupTool, "entries", "tool", "e.tool IN (SELECT value FROM json_each(?))")
+	byRevision   = lookup(lookupRevision, "entries", "revision", "e.revision IN (SELECT value FROM json_each(?))")
+	byTarget     = lookup(lookupTarget, "texts", fieldTarget, textHolds(fieldTarget))
+	byCredential = lookup(lookupCredential, "texts", fieldCredential, textHolds(fieldCredential))
 )
+
+// lookup makes a field of what lookups holds.
+func lookup(number int, table, column, holds string) field {
+	return field{found: lookupSeqs(number, table, column), holds: holds}
+}
+
+// lookupSeqs gives the seqs of a value ?1 from ?2 to ?3: those that lookups has,
+// and after UNION ALL those of the entries that it does not have yet.
+func lookupSeqs(number int, table, column string) string {
+	return fmt.Sprintf(`SELECT seq FROM lookups WHERE field = %d AND value = CAST(?1 AS BLOB) AND seq BETWEEN ?2 AND ?3
+  UNION ALL SELECT x.seq FROM %s AS x WHERE x.seq BETWEEN max(?2, `+mark+` + 1) AND ?3 AND CAST(x.%s AS BLOB) = CAST(?1 AS BLOB)`,
+		number, table, column)
+}
+
+func textHolds(column string) string {
+	return "EXISTS (SELECT 1 FROM texts AS x WHERE x.seq = e.seq AND x." + column +
+		" IN (SELECT CAST(value AS BLOB) FROM json_each(?)))"
+}
 
 // statusHolds looks at the outcome of e, which for a refused entry is e itself.
 const statusHolds = `coalesce((SELECT o.status FROM entries AS o INDEXED BY entries_activity
@@ -42,16 +66,6 @@ const clientHolds = `EXISTS (SELECT 1 FROM texts AS c WHERE c.seq = (
     SELECT s.seq FROM entries AS s INDEXED BY entries_session
     WHERE s.session_id = e.session_id AND s.kind = 'session.open' ORDER BY s.seq LIMIT 1)
   AND c.client_name IN (SELECT CAST(value AS BLOB) FROM json_each(?)))`
-
-func textField(index, column string) field {
-	return field{
-		from: "texts AS d INDEXED BY " + index,
-		key:  "d." + column + " = CAST(? AS BLOB)",
-		seq:  "d.seq",
-		holds: "EXISTS (SELECT 1 FROM texts AS x WHERE x.seq = e.seq AND x." + column +
-			" IN (SELECT CAST(value AS BLOB) FROM json_each(?)))",
-	}
-}
 
 // A source is a field with one of the values asked for: rows to start from.
 type source struct {

@@ -24,11 +24,12 @@ type Journal struct {
 	db      *store
 	head    head
 	version int64 // PRAGMA data_version when head was the end of the log
+	filled  int64 // where lookups ended when this process last looked
 	dirty   bool  // a transaction could not be rolled back yet
 	// creating lets the first entry stand before any other; only Create sets it.
 	creating bool
 
-	begin, end, dataVersion, selectActivity, insertEntry, insertTexts *statement
+	begin, end, dataVersion, selectActivity, insertEntry, insertTexts, selectMark, insertLookups *statement
 }
 
 // maxReaders bounds the connections for lookups beside the one that writes.
@@ -129,7 +130,7 @@ func (j *Journal) connect(ctx context.Context) (err error) {
 func (j *Journal) prepare() (err error) {
 	for query, stmt := range map[string]**statement{
 		"BEGIN IMMEDIATE": &j.begin, "COMMIT": &j.end, "PRAGMA data_version": &j.dataVersion, selectActivity: &j.selectActivity,
-		insertEntry: &j.insertEntry, insertTexts: &j.insertTexts,
+		insertEntry: &j.insertEntry, insertTexts: &j.insertTexts, "SELECT " + mark: &j.selectMark, insertLookups: &j.insertLookups,
 	} {
 		if *stmt, err = j.db.prepare(query); err != nil {
 			return err

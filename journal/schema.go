@@ -39,16 +39,17 @@ var schema = [...]struct{ kind, name, table, sql string }{
   tool BLOB,
   rest BLOB NOT NULL
 ) STRICT`},
+	{"table", "lookups", "lookups", `CREATE TABLE lookups (
+  field INTEGER NOT NULL,
+  value BLOB NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (field, value, seq)
+) STRICT, WITHOUT ROWID`},
 	{"index", "entries_activity", "entries", `CREATE UNIQUE INDEX entries_activity ON entries (activity_id, kind) WHERE activity_id IS NOT NULL`},
 	{"index", "entries_session", "entries", `CREATE INDEX entries_session ON entries (session_id, seq, kind, status, count) WHERE session_id IS NOT NULL`},
-	{"index", "entries_tool", "entries", `CREATE INDEX entries_tool ON entries (tool) WHERE tool IS NOT NULL`},
-	{"index", "entries_revision", "entries", `CREATE INDEX entries_revision ON entries (revision) WHERE revision IS NOT NULL`},
 	{"index", "entries_decision", "entries", `CREATE INDEX entries_decision ON entries (decision) WHERE decision <> 'allowed'`},
 	{"index", "entries_status", "entries", `CREATE INDEX entries_status ON entries (status, of) WHERE status <> 'ok'`},
 	{"index", "entries_other", "entries", `CREATE INDEX entries_other ON entries (kind) WHERE of IS NULL`},
-	{"index", "texts_action", "texts", `CREATE INDEX texts_action ON texts (action_digest) WHERE action_digest IS NOT NULL`},
-	{"index", "texts_target", "texts", `CREATE INDEX texts_target ON texts (downstream_target) WHERE downstream_target IS NOT NULL`},
-	{"index", "texts_credential", "texts", `CREATE INDEX texts_credential ON texts (credential) WHERE credential IS NOT NULL`},
 	{"index", "texts_client", "texts", `CREATE INDEX texts_client ON texts (client_name) WHERE client_name IS NOT NULL`},
 	{"index", "texts_tool", "texts", `CREATE INDEX texts_tool ON texts (tool) WHERE tool IS NOT NULL`},
 }
@@ -60,7 +61,7 @@ func writeDSN(path string) string {
 	return dsn(path, url.Values{"mode": {"rw"}, "_journal_mode": {"WAL"}},
 		"page_size(4096)",
 		"synchronous(FULL)",
-		"wal_autocheckpoint(4000)",
+		"wal_autocheckpoint(2000)",
 		"journal_size_limit(67108864)",
 		"secure_delete(ON)",
 		"temp_store(MEMORY)",

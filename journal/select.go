@@ -73,8 +73,8 @@ func (c clause) probe(ctx context.Context, q querier) (int, error) {
 	n := 0
 	for _, s := range c.sources {
 		var rows int
-		query := fmt.Sprintf(`SELECT count(*) FROM (SELECT 1 FROM %s WHERE %s LIMIT %d)`, s.from, s.key, probeLimit)
-		if err := q.QueryRowContext(ctx, query, s.value).Scan(&rows); err != nil {
+		query := fmt.Sprintf(`SELECT count(*) FROM (%s LIMIT %d)`, s.found, probeLimit)
+		if err := q.QueryRowContext(ctx, query, s.value, 1, int64(math.MaxInt64)).Scan(&rows); err != nil {
 			return 0, storeError("query", err)
 		}
 		n += rows
@@ -121,20 +121,20 @@ func (s *selection) page(ctx context.Context, q querier, lo, hi int64, newest bo
 	}
 	sources := s.sources
 	if sources == nil {
-		sources = []source{{field{from: "entries AS d", key: "?", seq: "d.seq"}, 1}}
+		sources = []source{walk}
 	}
+	cond, more := where(append([]condition{{"e.kind IN ('intent','refused')", nil}}, s.conditions...))
 	var seqs []int64
 	for _, from := range sources {
-		conditions := append([]condition{{from.key, []any{from.value}},
-			{from.seq + " BETWEEN ? AND ?", []any{lo, hi}}, {"e.kind IN ('intent','refused')", nil}}, s.conditions...)
-		cond, args := where(conditions)
-		query := "SELECT " + from.seq + " FROM " + from.from + " CROSS JOIN entries AS e ON e.seq = " + from.seq +
-			" WHERE " + cond + " ORDER BY " + from.seq + " " + order + " LIMIT ?"
-		more, err := readSeqs(ctx, q, query, append(args, limit)...)
+		// The limit keeps SQLite from dropping the order of what it goes through first.
+		query := "SELECT d.seq FROM (" + from.found + " ORDER BY seq " + order + " LIMIT -1) AS d CROSS JOIN entries AS e ON e.seq = d.seq" +
+			" WHERE " + cond + " LIMIT ?"
+		args := append(append([]any{from.value, lo, hi}, more...), limit)
+		found, err := readSeqs(ctx, q, query, args...)
 		if err != nil {
 			return nil, err
 		}
-		seqs = append(seqs, more...)
+		seqs = append(seqs, found...)
 	}
 	slices.Sort(seqs)
 	seqs = slices.Compact(seqs)
@@ -143,6 +143,9 @@ func (s *selection) page(ctx context.Context, q querier, lo, hi int64, newest bo
 	}
 	return seqs[:min(limit, len(seqs))], nil
 }
+
+// walk goes through the entries themselves.
+var walk = source{field{found: "SELECT d.seq AS seq FROM entries AS d WHERE ?1 AND d.seq BETWEEN ?2 AND ?3"}, 1}
 
 func readSeqs(ctx context.Context, q querier, query string, args ...any) ([]int64, error) {
 	rows, err := q.QueryContext(ctx, query, args...)

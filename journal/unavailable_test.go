@@ -197,7 +197,7 @@ func fillDisk(t *testing.T, path string) {
 func TestPragmas(t *testing.T) {
 	j := newWorld(t).open(t)
 	for name, want := range map[string]string{
-		"journal_mode": "wal", "synchronous": "2", "page_size": "4096", "wal_autocheckpoint": "4000",
+		"journal_mode": "wal", "synchronous": "2", "page_size": "4096", "wal_autocheckpoint": "2000",
 		"journal_size_limit": "67108864", "secure_delete": "1", "trusted_schema": "0", "busy_timeout": "10000", "foreign_keys": "1",
 	} {
 		if got, err := j.Pragma(name); got != want || err != nil {

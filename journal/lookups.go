@@ -1,0 +1,57 @@
+package journal
+
+import (
+	"context"
+	"database/sql/driver"
+)
+
+// What nearly every call has (a tool, a revision, a target, a credential, an
+// action) is not indexed call by call: each index would put one more page into
+// every commit. The table lookups holds it, and takes what the last entries have
+// in one go, once lookupEvery of them stand behind its mark. Until then they are
+// found by walking them.
+const lookupEvery = 256
+
+// Fields of the table lookups. A row of lookupMark, with no value, says that
+// everything up to its seq is there.
+const (
+	lookupMark = iota
+	lookupTool
+	lookupRevision
+	lookupTarget
+	lookupCredential
+	lookupAction
+)
+
+// mark is the seq up to which lookups is whole, as an SQL expression.
+const mark = `(SELECT coalesce(max(seq), 0) FROM lookups WHERE field = 0 AND value = x'')`
+
+// insertLookups takes the entries after ?1 up to ?2, in the order of the table.
+// A number is looked up by its digits, so that all values are of one type.
+const insertLookups = `INSERT INTO lookups (field, value, seq)
+  SELECT 0, x'', ?2 UNION ALL
+  SELECT 1, CAST(tool AS BLOB), seq FROM entries WHERE seq > ?1 AND seq <= ?2 AND tool IS NOT NULL UNION ALL
+  SELECT 2, CAST(revision AS BLOB), seq FROM entries WHERE seq > ?1 AND seq <= ?2 AND revision IS NOT NULL UNION ALL
+  SELECT 3, downstream_target, seq FROM texts WHERE seq > ?1 AND seq <= ?2 AND downstream_target IS NOT NULL UNION ALL
+  SELECT 4, credential, seq FROM texts WHERE seq > ?1 AND seq <= ?2 AND credential IS NOT NULL UNION ALL
+  SELECT 5, action_digest, seq FROM texts WHERE seq > ?1 AND seq <= ?2 AND action_digest IS NOT NULL
+  ORDER BY 1, 2, 3`
+
+// fillLookups brings lookups up to last, when that is due.
+func (j *Journal) fillLookups(ctx context.Context, last int64) error {
+	if last-j.filled < lookupEvery {
+		return nil
+	}
+	var upTo int64 // another process may have been here
+	if err := j.selectMark.ints(ctx, nil, &upTo); err != nil {
+		return err
+	}
+	if last-upTo >= lookupEvery {
+		if err := j.insertLookups.run(ctx, driver.Value(upTo), driver.Value(last)); err != nil {
+			return err
+		}
+		upTo = last
+	}
+	j.filled = upTo
+	return nil
+}
