@@ -21,6 +21,7 @@ const (
 	kindRefused    = "refused"
 	kindChange     = "change"
 	kindGeneration = "vault.generation"
+	kindRedaction  = "redaction"
 )
 
 // timeForm is how a body spells its time: RFC 3339, UTC, microseconds.
@@ -41,6 +42,7 @@ type body struct {
 	Kind       string            `json:"kind"`
 	Of         int64             `json:"of,omitempty"`
 	Outcome    *outcomeBody      `json:"outcome,omitempty"`
+	Redaction  *redactionBody    `json:"redaction,omitempty"`
 	Seq        int64             `json:"seq"`
 	Session    *sessionBody      `json:"session,omitempty"`
 	SessionID  string            `json:"session_id,omitempty"`
@@ -103,6 +105,12 @@ type changeBody struct {
 	Action     string `json:"action,omitempty"`
 	Generation uint64 `json:"generation,omitempty"`
 	MAC        string `json:"mac,omitempty"`
+}
+
+// redactionBody names the texts that were taken out of an earlier entry.
+type redactionBody struct {
+	Fields []string `json:"fields"`
+	Seq    int64    `json:"seq"`
 }
 
 // encode returns the bytes that are stored. Sorted fields and plain ASCII come

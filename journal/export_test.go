@@ -89,3 +89,5 @@ func Rest(rest []byte) ([]byte, error) {
 	}
 	return list.row().rest, err
 }
+
+const InsertLookups = insertLookups

@@ -27,9 +27,11 @@ const (
 const mark = `(SELECT coalesce(max(seq), 0) FROM lookups WHERE field = 0 AND value = x'')`
 
 // insertLookups takes the entries after ?1 up to ?2, in the order of the table.
-// A number is looked up by its digits, so that all values are of one type.
-const insertLookups = `INSERT INTO lookups (field, value, seq)
-  SELECT 0, x'', ?2 UNION ALL
+const insertLookups = `INSERT INTO lookups (field, value, seq) ` + selectLookups
+
+// selectLookups gives what lookups must hold of the entries after ?1 up to ?2. A
+// number is looked up by its digits, so that all values are of one type.
+const selectLookups = `SELECT 0, x'', ?2 UNION ALL
   SELECT 1, CAST(tool AS BLOB), seq FROM entries WHERE seq > ?1 AND seq <= ?2 AND tool IS NOT NULL UNION ALL
   SELECT 2, CAST(revision AS BLOB), seq FROM entries WHERE seq > ?1 AND seq <= ?2 AND revision IS NOT NULL UNION ALL
   SELECT 3, downstream_target, seq FROM texts WHERE seq > ?1 AND seq <= ?2 AND downstream_target IS NOT NULL UNION ALL

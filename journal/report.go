@@ -54,18 +54,34 @@ type VerifyOptions struct {
 	Key, KeyFrom string
 	// Heads must be extended by the log.
 	Heads []Head
+	// Against are checkpoints that were kept elsewhere: signed notes, which must
+	// be signed by the trusted key and extended by the log.
+	Against []Note
+	// Since, if set, is such a checkpoint of a log that was verified then:
+	// only the entries after it are read, and the stored tree up to it is
+	// compared with its root.
+	Since *Note
+}
+
+// A Note is a checkpoint as journal checkpoint printed it, and where it was kept.
+type Note struct {
+	Text []byte
+	From string
 }
 
 // A Report is the outcome of Verify. Its JSON names are stable.
 type Report struct {
 	Verdict     Verdict   `json:"verdict"`
 	Size        int64     `json:"size"`        // entries
+	Since       int64     `json:"since"`       // entries that were taken as verified before; 0 for all
+	Redacted    int64     `json:"redacted"`    // texts that a redaction took out
 	Root        string    `json:"root"`        // base64, as in a checkpoint; empty when the tree is broken
 	Checkpoints int64     `json:"checkpoints"` // signatures that were checked
 	Unsettled   int64     `json:"unsettled"`   // intents without an outcome
 	Pinned      int64     `json:"pinned"`      // size in journal.pin, -1 when unreadable
 	Key         string    `json:"key"`         // the verifier key that was trusted
 	KeyFrom     string    `json:"key_from"`
+	Compared    []string  `json:"compared"` // heads that the log was compared with, by name and size
 	Findings    []Finding `json:"findings"` // at most 100, the first bad entry first
 }
 

@@ -37,6 +37,9 @@ const editBody = `UPDATE entries SET body = CAST(replace(CAST(body AS TEXT), '"r
 // cutTail deletes the last call, as somebody who knows the format would.
 var cutTail = []string{`DELETE FROM entries WHERE seq > 6`, `DELETE FROM texts WHERE seq > 6`}
 
+// fillLookups is what the journal itself does once many entries have come.
+var fillLookups = strings.ReplaceAll(strings.ReplaceAll(journal.InsertLookups, "?1", "0"), "?2", "8")
+
 // TestTampering performs each attack on a real database and names the entry and
 // the words that Verify must give.
 func TestTampering(t *testing.T) {
@@ -97,10 +100,16 @@ func TestTampering(t *testing.T) {
 		{"view in place of the table", statements(`ALTER TABLE entries RENAME TO hidden`, `CREATE VIEW entries AS SELECT * FROM hidden WHERE seq <> 5`), journal.VerdictTampered, 0, "does not belong"},
 		{"trigger", statements(`CREATE TRIGGER drop_rows BEFORE INSERT ON entries BEGIN SELECT RAISE(IGNORE); END`), journal.VerdictTampered, 0, `a trigger "drop_rows"`},
 		{"index added", statements(`CREATE INDEX more ON entries (kind)`), journal.VerdictTampered, 0, `a index "more"`},
-		{"index dropped", statements(`DROP INDEX entries_tool`), journal.VerdictTampered, 0, `"entries_tool" is missing`},
-		{"index hides a row", statements(`DROP INDEX entries_tool`, `CREATE INDEX entries_tool ON entries (tool) WHERE tool IS NOT NULL AND seq <> 5`,
-			`PRAGMA writable_schema=ON`, `UPDATE sqlite_schema SET sql = 'CREATE INDEX entries_tool ON entries (tool) WHERE tool IS NOT NULL' WHERE name = 'entries_tool'`),
-			journal.VerdictDamaged, 0, "missing from index entries_tool"},
+		{"index dropped", statements(`DROP INDEX entries_session`), journal.VerdictTampered, 0, `"entries_session" is missing`},
+		{"index hides a row", statements(`DROP INDEX entries_session`, `CREATE INDEX entries_session ON entries (session_id, seq, kind, status, count) WHERE session_id IS NOT NULL AND seq <> 5`,
+			`PRAGMA writable_schema=ON`, `UPDATE sqlite_schema SET sql = 'CREATE INDEX entries_session ON entries (session_id, seq, kind, status, count) WHERE session_id IS NOT NULL' WHERE name = 'entries_session'`),
+			journal.VerdictDamaged, 0, "missing from index entries_session"},
+		{"lookup deleted", statements(fillLookups, `DELETE FROM lookups WHERE field = 1 AND seq = 5`), journal.VerdictTampered, 5, "a filter would hide it"},
+		{"lookup edited", statements(fillLookups, `UPDATE lookups SET value = x'41' WHERE field = 3 AND seq = 5`), journal.VerdictTampered, 5, "a filter would"},
+		{"lookup added", statements(fillLookups, `INSERT INTO lookups VALUES (1, x'41', 7)`), journal.VerdictTampered, 7, "show it wrongly"},
+		{"lookup of a row to come", statements(`INSERT INTO lookups VALUES (1, x'41', 70)`), journal.VerdictTampered, 70, "before their mark"},
+		{"lookup of no field", statements(`INSERT INTO lookups VALUES (9, x'41', 7)`), journal.VerdictTampered, 7, "row of no field"},
+		{"lookups' mark moved", statements(`INSERT INTO lookups VALUES (0, x'', 8)`), journal.VerdictTampered, 3, "a filter would hide it"},
 		{"file cut", func(t *testing.T, w *world) { must(t, os.Truncate(filepath.Join(w.dir, "journal.db"), 20000)) }, journal.VerdictDamaged, 0, ""},
 		{"not a database", func(t *testing.T, w *world) {
 			must(t, os.WriteFile(filepath.Join(w.dir, "journal.db"), []byte(strings.Repeat("no", 9000)), 0o600))

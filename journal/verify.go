@@ -20,12 +20,16 @@ import (
 // checkpoint that was the newest when it began. What is wrong is in the Report;
 // the error is only for a ctx that ended or an unusable opt.Key (ErrInvalid).
 func Verify(ctx context.Context, dir string, opt VerifyOptions) (Report, error) {
-	v := &verification{dir: dir, report: Report{Verdict: VerdictOK, Pinned: -1, Findings: []Finding{}}, heads: slices.Clone(opt.Heads)}
+	v := &verification{dir: dir, report: Report{Verdict: VerdictOK, Pinned: -1, Compared: []string{}, Findings: []Finding{}},
+		heads: slices.Clone(opt.Heads), missing: map[absent]bool{}, found: newSums()}
 	if err := v.trust(opt); err != nil {
 		return v.report, err
 	}
 	if v.key != nil {
-		v.run(ctx)
+		if err := v.takeNotes(opt); err != nil {
+			return v.report, err
+		}
+		v.run(ctx, opt.Since)
 	}
 	if err := ctx.Err(); err != nil {
 		return v.report, fmt.Errorf("verifying the journal: %w", err)
@@ -35,22 +39,24 @@ func Verify(ctx context.Context, dir string, opt VerifyOptions) (Report, error) 
 }
 
 type verification struct {
-	dir   string
-	key   note.Verifier
-	heads []Head
-	db    *sql.DB
+	dir    string
+	key    note.Verifier
+	heads  []Head
+	db     *sql.DB
+	report Report
+	end    int64 // the last entry
+	mark   int64 // how far the lookups went
+	seen   int64 // the last entry that was checked
+	tree   subtrees
 
 	rows                    *store
 	selectRows, selectTexts *statement
 
-	report Report
-	end    int64 // the last entry
-	seen   int64 // the last entry that was checked
-	tree   subtrees
-
 	latest, behind int64 // of the row before
 	good           int64 // size of the last checkpoint that held
 	broken         bool  // the tree can no longer be compared
+	missing        map[absent]bool
+	found          sums
 }
 
 // trust settles which key to believe.
@@ -74,7 +80,7 @@ func (v *verification) trust(opt VerifyOptions) error {
 	return nil
 }
 
-func (v *verification) run(ctx context.Context) {
+func (v *verification) run(ctx context.Context, since *Note) {
 	if _, err := os.Stat(dbPath(v.dir)); err != nil {
 		v.report.add(VerdictCannotSay, 0, "no database: "+err.Error())
 		return
@@ -91,7 +97,11 @@ func (v *verification) run(ctx context.Context) {
 		return
 	}
 	defer v.rows.close()
-	for _, step := range []func(context.Context) error{v.checkEnds, v.checkRows, v.checkHeads, v.checkSQLite, v.countUnsettled} {
+	steps := []func(context.Context) error{v.checkEnds, v.start(since), v.checkRows, v.checkRedactions, v.checkHeads, v.checkLookups}
+	if since == nil {
+		steps = append(steps, v.checkSQLite, v.countUnsettled)
+	}
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			v.fail(0, err)
 			return
@@ -121,8 +131,10 @@ func (v *verification) openRows(ctx context.Context) (err error) {
 func (v *verification) fail(seq int64, err error) {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-	case errors.Is(err, ErrTampered):
+	case errors.Is(err, ErrTampered), errors.Is(err, ErrWrongKey):
 		v.report.add(VerdictTampered, seq, err.Error())
+	case errors.Is(err, ErrRolledBack):
+		v.report.add(VerdictRolledBack, seq, err.Error())
 	case errors.Is(err, ErrDamaged):
 		v.report.add(VerdictDamaged, seq, err.Error())
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, ErrBusy):
@@ -142,6 +154,68 @@ func (v *verification) readPin() {
 	v.heads = append(v.heads, Head{pin.size, pin.root, pinFile})
 }
 
+// takeNotes makes heads of the checkpoints that were kept elsewhere.
+func (v *verification) takeNotes(opt VerifyOptions) error {
+	for _, n := range opt.Against {
+		c, err := openNote(n, v.key)
+		switch {
+		case errors.Is(err, ErrInvalid):
+			return err
+		case err != nil:
+			v.report.add(VerdictTampered, 0, err.Error())
+		default:
+			v.heads = append(v.heads, Head{c.size, c.root, n.From})
+		}
+	}
+	return nil
+}
+
+// openNote reads a checkpoint that was kept elsewhere. ErrInvalid: it is none.
+// ErrWrongKey: it is signed by another key than the one that is trusted.
+func openNote(n Note, key note.Verifier) (checkpoint, error) {
+	c, err := openCheckpoint(n.Text, key)
+	if err == nil {
+		return c, nil
+	}
+	var unknown *note.UnverifiedNoteError
+	if _, other := note.Open(n.Text, note.VerifierList()); !errors.As(other, &unknown) {
+		return checkpoint{}, fmt.Errorf("%s: %w: no signed checkpoint", n.From, ErrInvalid)
+	}
+	return checkpoint{}, fmt.Errorf("%s: %w: it was not signed by %s", n.From, ErrWrongKey, key.Name())
+}
+
+// start begins behind a checkpoint that was verified before, if there is one.
+func (v *verification) start(since *Note) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if since == nil {
+			return nil
+		}
+		c, err := openNote(*since, v.key)
+		if err != nil {
+			return err
+		}
+		v.report.Compared = append(v.report.Compared, fmt.Sprintf("%s: %d entries", since.From, c.size))
+		if c.size > v.end {
+			return fmt.Errorf("%w: %s knows %d entries, the log has %d", ErrRolledBack, since.From, c.size, v.end)
+		}
+		if v.tree, err = readSubtrees(ctx, v.db, c.size); err != nil {
+			return err
+		}
+		if v.tree.root() != c.root {
+			return fmt.Errorf("%w: %s knows other first %d entries", ErrRolledBack, since.From, c.size)
+		}
+		v.seen, v.good, v.report.Since = c.size, c.size, c.size
+		if c.size == 0 {
+			return nil
+		}
+		err = v.db.QueryRowContext(ctx, `SELECT latest, behind FROM entries WHERE seq = ?`, c.size).Scan(&v.latest, &v.behind)
+		if err != nil {
+			return storeError("reading the start", err)
+		}
+		return nil
+	}
+}
+
 func (v *verification) checkSchema(ctx context.Context) error { return checkSchema(ctx, v.db) }
 
 // checkEnds settles how far to go, and looks for texts beyond, in one statement.
@@ -149,8 +223,8 @@ func (v *verification) checkEnds(ctx context.Context) error {
 	var first int64
 	var firstText, lastText sql.NullInt64
 	err := v.db.QueryRowContext(ctx, `SELECT (SELECT min(seq) FROM entries), (SELECT max(seq) FROM entries),
-  (SELECT min(seq) FROM texts), (SELECT max(seq) FROM texts)
-  FROM entries LIMIT 1`).Scan(&first, &v.end, &firstText, &lastText)
+  (SELECT min(seq) FROM texts), (SELECT max(seq) FROM texts), `+mark+`
+  FROM entries LIMIT 1`).Scan(&first, &v.end, &firstText, &lastText, &v.mark)
 	if errors.Is(err, sql.ErrNoRows) {
 		return errEmpty
 	}
@@ -158,6 +232,7 @@ func (v *verification) checkEnds(ctx context.Context) error {
 		return storeError("reading the ends", err)
 	}
 	v.report.Size = v.end
+	v.mark = min(v.mark, v.end)
 	if firstText.Valid && firstText.Int64 < 1 || lastText.Int64 > v.end {
 		v.report.add(VerdictTampered, 0, "there are texts of no entry")
 	}
@@ -165,8 +240,12 @@ func (v *verification) checkEnds(ctx context.Context) error {
 }
 
 // checkHeads judges the pins that the tree did not reach, and the pin's lag.
-func (v *verification) checkHeads(context.Context) error {
+func (v *verification) checkHeads(ctx context.Context) error {
 	for _, h := range v.heads {
+		v.report.Compared = append(v.report.Compared, fmt.Sprintf("%s: %d entries", h.From, h.Size))
+		if h.Size <= v.report.Since {
+			v.checkOldHead(ctx, h)
+		}
 		if h.Size > v.end {
 			v.report.add(VerdictRolledBack, 0, fmt.Sprintf("%s knows %d entries, the log has %d", h.From, h.Size, v.end))
 		}
@@ -179,6 +258,21 @@ func (v *verification) checkHeads(context.Context) error {
 		v.report.add(VerdictCrashTail, 0, fmt.Sprintf("the last %d entries are not pinned yet", v.end-v.report.Pinned))
 	}
 	return nil
+}
+
+// checkOldHead compares a head with the stored tree, where the entries up to it
+// were not read again.
+func (v *verification) checkOldHead(ctx context.Context, h Head) {
+	if v.report.Since == 0 {
+		return
+	}
+	root, err := rootAt(ctx, v.db, h.Size)
+	switch {
+	case err != nil:
+		v.fail(0, err)
+	case root != h.Root:
+		v.report.add(VerdictRolledBack, 0, fmt.Sprintf("%s knows other first %d entries", h.From, h.Size))
+	}
 }
 
 // checkSQLite lets SQLite compare its pages and indexes, so that no entry is

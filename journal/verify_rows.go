@@ -5,6 +5,11 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -19,21 +24,43 @@ type storedRow struct {
 	texts             textRow
 }
 
-// checkRows goes through the log, page by page.
+// A judged row is an entry with all that can be said of it alone, so that many
+// can be judged at once.
+type judged struct {
+	storedRow
+	leaf     tlog.Hash
+	hashed   bool // the stored leaf is that of the body
+	body     *body
+	at       time.Time
+	findings []string
+	missing  []string // fields whose text is not there
+	sum      uint64   // of what lookups must hold about it
+	signed   checkpoint
+	unsigned error // why the note does not count
+}
+
+// checkRows goes through the log, page by page: the next page is read, and each
+// page's rows are judged side by side, while the tree grows in order.
 func (v *verification) checkRows(ctx context.Context) error {
-	last := int64(startSeq)
-	for {
-		page, err := v.readPage(ctx, last)
-		if err != nil {
-			return err
+	ctx, stop := context.WithCancel(ctx)
+	pages, failed := make(chan []judged, 1), make(chan error, 1)
+	defer func() { // the reader is done before its connection is used again
+		stop()
+		for range pages {
 		}
+	}()
+	go func() {
+		defer close(pages)
+		failed <- v.readPages(ctx, pages)
+	}()
+	for page := range pages {
+		v.judge(page)
 		for i := range page {
-			last = page[i].seq
 			v.checkRow(&page[i])
 		}
-		if len(page) < verifyPage {
-			break
-		}
+	}
+	if err := <-failed; err != nil {
+		return err
 	}
 	if v.broken {
 		return nil
@@ -45,8 +72,79 @@ func (v *verification) checkRows(ctx context.Context) error {
 	return nil
 }
 
-// checkRow checks one entry with all that belongs to it.
-func (v *verification) checkRow(r *storedRow) {
+func (v *verification) readPages(ctx context.Context, pages chan<- []judged) error {
+	last := int64(startSeq)
+	if v.report.Since > 0 {
+		last = v.report.Since
+	}
+	for {
+		page, err := v.readPage(ctx, last)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		last = page[len(page)-1].seq
+		select {
+		case pages <- page:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if len(page) < verifyPage {
+			return nil
+		}
+	}
+}
+
+// judge judges the rows of a page, on all processors.
+func (v *verification) judge(page []judged) {
+	var wg sync.WaitGroup
+	each := (len(page) + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0)
+	for part := range slices.Chunk(page, each) {
+		wg.Go(func() {
+			for i := range part {
+				v.judgeRow(&part[i])
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func (v *verification) judgeRow(r *judged) {
+	r.leaf = tlog.RecordHash(r.raw)
+	r.hashed = len(r.hashes) >= tlog.HashSize && bytes.Equal(r.hashes[:tlog.HashSize], r.leaf[:])
+	r.judgeBody()
+	r.sum = v.found.ofRow(&r.storedRow)
+	if r.note != nil {
+		r.signed, r.unsigned = openCheckpoint(r.note, v.key)
+	}
+}
+
+// judgeBody checks the texts against the body.
+func (r *judged) judgeBody() {
+	var err error
+	if r.body, r.at, err = decodeBody(r.raw); err != nil {
+		r.findings = append(r.findings, err.Error())
+		return
+	}
+	stored, err := r.texts.texts()
+	if err != nil {
+		r.findings = append(r.findings, err.Error())
+		return
+	}
+	left := maps.Clone(r.body.Texts)
+	for _, x := range stored {
+		switch hash, ok := left[x.field]; {
+		case !ok:
+			r.findings = append(r.findings, fmt.Sprintf("the entry has no text %q", x.field))
+		case hash != x.hash():
+			r.findings = append(r.findings, fmt.Sprintf("the text %q is not what was hashed", x.field))
+		}
+		delete(left, x.field)
+	}
+	r.missing = slices.Sorted(maps.Keys(left))
+}
+
+// checkRow checks one entry in its place.
+func (v *verification) checkRow(r *judged) {
 	next := v.seen + 1
 	if r.seq < next {
 		v.report.add(VerdictTampered, r.seq, "an entry stands before the first")
@@ -58,51 +156,43 @@ func (v *verification) checkRow(r *storedRow) {
 		v.latest, v.behind = r.latest, r.behind
 	}
 	v.seen = r.seq
-	leaf := tlog.RecordHash(r.raw)
-	if len(r.hashes) < tlog.HashSize || !bytes.Equal(r.hashes[:tlog.HashSize], leaf[:]) {
+	if r.seq <= v.mark {
+		v.found.add(r.seq, r.sum)
+	}
+	leaf := r.leaf
+	if !r.hashed {
 		v.report.add(VerdictTampered, r.seq, "the body is not what was hashed")
 		copy(leaf[:], r.hashes) // go on with it, so that one edit is one finding
 	}
-	v.checkBody(r)
+	v.checkColumns(r)
+	for _, what := range r.findings {
+		v.report.add(VerdictTampered, r.seq, what)
+	}
+	for _, field := range r.missing {
+		v.missing[absent{r.seq, field}] = true
+	}
+	if r.body != nil && r.body.Redaction != nil {
+		v.redacted(r.seq, r.body.Redaction)
+	}
 	v.grow(r, leaf)
 }
 
-// checkBody checks columns and texts against the body.
-func (v *verification) checkBody(r *storedRow) {
+// checkColumns checks the columns against the body and the row before.
+func (v *verification) checkColumns(r *judged) {
 	defer func() { v.latest, v.behind = r.latest, r.behind }()
-	b, t, err := decodeBody(r.raw)
-	if err != nil {
-		v.report.add(VerdictTampered, r.seq, err.Error())
+	if r.body == nil {
 		return
 	}
-	want := columnsOf(b, t, v.latest, v.behind)
+	want := columnsOf(r.body, r.at, v.latest, v.behind)
 	if want.seq != r.seq {
 		v.report.add(VerdictTampered, r.seq, fmt.Sprintf("the body is that of entry %d", want.seq))
 	} else if want != r.columns {
 		v.report.add(VerdictTampered, r.seq, "a column differs from the body")
 	}
-	left := b.Texts
-	found, err := r.texts.texts()
-	if err != nil {
-		v.report.add(VerdictTampered, r.seq, err.Error())
-		return
-	}
-	for _, x := range found {
-		switch hash, ok := left[x.field]; {
-		case !ok:
-			v.report.add(VerdictTampered, r.seq, fmt.Sprintf("the entry has no text %q", x.field))
-		case hash != x.hash() || len(x.salt) != saltSize:
-			v.report.add(VerdictTampered, r.seq, fmt.Sprintf("the text %q is not what was hashed", x.field))
-		}
-		delete(left, x.field)
-	}
-	for f := range left {
-		v.report.add(VerdictTampered, r.seq, fmt.Sprintf("the text %q is missing", f))
-	}
 }
 
 // grow adds a leaf to the tree and compares hashes, checkpoint and pins there.
-func (v *verification) grow(r *storedRow, leaf tlog.Hash) {
+func (v *verification) grow(r *judged, leaf tlog.Hash) {
 	if v.broken {
 		return
 	}
@@ -114,7 +204,7 @@ func (v *verification) grow(r *storedRow, leaf tlog.Hash) {
 	}
 	root := v.tree.root()
 	if r.note != nil {
-		v.checkNote(r.seq, r.note, root)
+		v.checkNote(r, root)
 	}
 	for _, h := range v.heads {
 		if h.Size == r.seq && h.Root != root {
@@ -134,11 +224,11 @@ func (v *verification) pinnedAt(seq int64) bool {
 
 // checkNote compares a checkpoint with the tree at its size. Where roots begin
 // to differ, the entry is to be found after the last checkpoint that held.
-func (v *verification) checkNote(size int64, msg []byte, root tlog.Hash) {
+func (v *verification) checkNote(r *judged, root tlog.Hash) {
 	v.report.Checkpoints++
-	c, err := openCheckpoint(msg, v.key)
+	size, c := r.seq, r.signed
 	switch {
-	case err != nil:
+	case r.unsigned != nil:
 		v.report.add(VerdictTampered, size, "the checkpoint is not signed by the trusted key")
 	case c.size != size:
 		v.report.add(VerdictTampered, size, fmt.Sprintf("the checkpoint is that of %d entries", c.size))
@@ -151,10 +241,10 @@ func (v *verification) checkNote(size int64, msg []byte, root tlog.Hash) {
 }
 
 // readPage reads the entries after a seq, with their texts.
-func (v *verification) readPage(ctx context.Context, after int64) ([]storedRow, error) {
-	page := make([]storedRow, 0, verifyPage)
+func (v *verification) readPage(ctx context.Context, after int64) ([]judged, error) {
+	page := make([]judged, 0, verifyPage)
 	err := v.selectRows.each(ctx, []driver.Value{after, v.end, int64(verifyPage)}, func(row []driver.Value) error {
-		var r storedRow
+		var r judged
 		r.columns.scan(row)
 		r.hashes, _ = row[columnCount].([]byte)
 		r.note, _ = row[columnCount+1].([]byte)
@@ -177,7 +267,7 @@ const (
 )
 
 // readTexts gives the texts after a seq to their entries. One between them is of none.
-func (v *verification) readTexts(ctx context.Context, page []storedRow, after int64) error {
+func (v *verification) readTexts(ctx context.Context, page []judged, after int64) error {
 	i := 0
 	err := v.selectTexts.each(ctx, []driver.Value{after, page[len(page)-1].seq}, func(row []driver.Value) error {
 		seq, _ := row[0].(int64)

@@ -1,0 +1,177 @@
+package journal
+
+import (
+	"context"
+	"database/sql/driver"
+	"encoding/binary"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// sumEvery is how many entries share one sum.
+const sumEvery = 1024
+
+// sums compare what lookups holds with what follows from the entries, without
+// keeping or sorting either: for each run of entries the sum of the hashes of
+// its rows, under a key that is drawn for each verification, so that rows
+// cannot be made to cancel out.
+type sums struct {
+	seed maphash.Seed
+	run  []uint64 // by (seq-1)/sumEvery
+}
+
+func newSums() sums { return sums{seed: maphash.MakeSeed()} }
+
+// of hashes one row of lookups.
+func (s *sums) of(field, seq int64, value []byte) uint64 {
+	var h maphash.Hash
+	h.SetSeed(s.seed)
+	var head [16]byte
+	binary.LittleEndian.PutUint64(head[:], uint64(field))
+	binary.LittleEndian.PutUint64(head[8:], uint64(seq))
+	h.Write(head[:])
+	h.Write(value)
+	return h.Sum64()
+}
+
+// ofRow adds up the rows that an entry has in lookups.
+func (s *sums) ofRow(r *storedRow) (sum uint64) {
+	if r.tool.Valid {
+		sum += s.of(lookupTool, r.seq, []byte(r.tool.String))
+	}
+	if r.revision.Valid {
+		sum += s.of(lookupRevision, r.seq, strconv.AppendInt(nil, r.revision.Int64, 10))
+	}
+	for i, field := range lookups {
+		if number, ok := lookupNumber[field]; ok && r.texts.columns[i] != nil {
+			sum += s.of(number, r.seq, r.texts.columns[i])
+		}
+	}
+	return sum
+}
+
+// lookupNumber is the field of lookups for a column of texts.
+var lookupNumber = map[string]int64{fieldTarget: lookupTarget, fieldCredential: lookupCredential, fieldActionDigest: lookupAction}
+
+// add adds to the sum of the run that seq is in.
+func (s *sums) add(seq int64, sum uint64) {
+	n := int((seq - 1) / sumEvery)
+	for len(s.run) <= n {
+		s.run = append(s.run, 0)
+	}
+	s.run[n] += sum
+}
+
+// checkLookups compares lookups, up to the mark at the beginning, with the
+// entries, so that no filter misses one and none shows another. What is not in
+// it yet is walked by every query.
+func (v *verification) checkLookups(ctx context.Context) error {
+	stored := sums{seed: v.found.seed}
+	var last int64
+	err := v.eachLookup(ctx, func(field, seq int64, value []byte) {
+		if seq > v.report.Since && seq <= v.mark {
+			stored.add(seq, stored.of(field, seq, value))
+		}
+		last = max(last, seq)
+		if seq < 1 || field < lookupTool || field > lookupAction {
+			v.report.add(VerdictTampered, 0, fmt.Sprintf("the lookups have a row of no field: %d of entry %d", field, seq))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	var upTo int64 // a writer may have gone on
+	if err := v.db.QueryRowContext(ctx, `SELECT `+mark).Scan(&upTo); err != nil {
+		return storeError("reading the lookups", err)
+	}
+	if last > upTo {
+		v.report.add(VerdictTampered, last, "the lookups know it before their mark does")
+	}
+	for n := range max(len(stored.run), len(v.found.run)) {
+		if stored.at(n) != v.found.at(n) {
+			if err := v.nameLookup(ctx, int64(n)*sumEvery+1, int64(n+1)*sumEvery); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *sums) at(n int) uint64 {
+	if n < len(s.run) {
+		return s.run[n]
+	}
+	return 0
+}
+
+// eachLookup gives fn every row but the marks.
+func (v *verification) eachLookup(ctx context.Context, fn func(field, seq int64, value []byte)) error {
+	all, err := v.rows.prepare(`SELECT field, value, seq FROM lookups WHERE NOT (field = 0 AND value = x'')`)
+	if err != nil {
+		return err
+	}
+	err = all.each(ctx, nil, func(row []driver.Value) error {
+		field, _ := row[0].(int64)
+		value, _ := row[1].([]byte)
+		seq, _ := row[2].(int64)
+		fn(field, seq, value)
+		return nil
+	})
+	if err != nil {
+		return storeError("reading the lookups", err)
+	}
+	return nil
+}
+
+// nameLookup finds the first entry from lo to hi for which lookups and entries
+// differ. A redaction that came meanwhile accounts for what it took out.
+func (v *verification) nameLookup(ctx context.Context, lo, hi int64) error {
+	lo, hi = max(lo, v.report.Since+1), min(hi, v.mark)
+	type row struct {
+		field int64
+		value string
+	}
+	differs := map[int64]map[row]int{}
+	count := func(field, seq int64, value []byte, n int) {
+		if seq < lo || seq > hi || field == lookupMark {
+			return
+		}
+		if differs[seq] == nil {
+			differs[seq] = map[row]int{}
+		}
+		differs[seq][row{field, string(value)}] += n
+	}
+	if err := v.eachLookup(ctx, func(field, seq int64, value []byte) { count(field, seq, value, 1) }); err != nil {
+		return err
+	}
+	due, err := v.rows.prepare(selectLookups)
+	if err != nil {
+		return err
+	}
+	err = due.each(ctx, []driver.Value{lo - 1, hi}, func(r []driver.Value) error {
+		field, _ := r[0].(int64)
+		value, _ := r[1].([]byte)
+		seq, _ := r[2].(int64)
+		count(field, seq, value, -1)
+		return nil
+	})
+	if err != nil {
+		return storeError("reading the entries", err)
+	}
+	for _, seq := range slices.Sorted(maps.Keys(differs)) {
+		for _, n := range differs[seq] {
+			switch {
+			case n < 0:
+				v.report.add(VerdictTampered, seq, "the lookups lack it: a filter would hide it")
+				return nil
+			case n > 0:
+				v.report.add(VerdictTampered, seq, "the lookups give it a value that it has not: a filter would show it wrongly")
+				return nil
+			}
+		}
+	}
+	return nil // a redaction came between
+}
