@@ -91,6 +91,7 @@ func BenchmarkQuery(b *testing.B) {
 	w := newWorld(b)
 	fill(b, w, benchEntries(b))
 	r := w.reader(b)
+	var next atomic.Int64 // no call twice, however often a part is run
 	for name, f := range map[string]journal.Filter{
 		"all":        {},
 		"tool":       {Match: journal.Match{Tool: []string{"http_request"}}},
@@ -115,6 +116,33 @@ func BenchmarkQuery(b *testing.B) {
 			entries += w.mustVerify(b, journal.VerdictOK).Size
 		}
 		b.ReportMetric(float64(entries)/b.Elapsed().Seconds(), "entries/s")
+	})
+	b.Run("tree", func(b *testing.B) {
+		var entries int64
+		for b.Loop() {
+			n, err := journal.TreePass(b.Context(), w.dir)
+			if err != nil {
+				b.Fatal(err)
+			}
+			entries += n
+		}
+		b.ReportMetric(float64(entries)/b.Elapsed().Seconds(), "entries/s")
+	})
+	b.Run("append", func(b *testing.B) { // beside an empty log, in turns of 50
+		full, empty := w.open(b), newWorld(b).open(b)
+		var times [2][]time.Duration
+		for i := 0; b.Loop(); i++ {
+			j, n := full, i/50%2
+			if n == 1 {
+				j = empty
+			}
+			start := time.Now()
+			if _, err := j.Intend(b.Context(), call(1<<30+int(next.Add(1)))); err != nil {
+				b.Fatal(err)
+			}
+			times[n] = append(times[n], time.Since(start))
+		}
+		b.ReportMetric(float64(median(times[0]))/float64(max(median(times[1]), 1)), "full/empty")
 	})
 	b.Run("size", func(b *testing.B) {
 		st, err := os.Stat(filepath.Join(w.dir, "journal.db"))

@@ -46,6 +46,7 @@ func TestActivityReadsBackWhole(t *testing.T) {
 	if _, err := j.Settle(t.Context(), want.ActivityID, want.SessionID, want.Outcome, want.Downstream); err != nil {
 		t.Fatal(err)
 	}
+	want.Settled, want.SettledSeq = &at, seq+1
 	if got, err = r.Activity(t.Context(), want.ActivityID); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -16,7 +17,7 @@ type row struct {
 
 // load reads entries by a condition on e, in order of seq, with their texts.
 func load(ctx context.Context, q querier, cond string, args ...any) ([]row, error) {
-	rows, err := q.QueryContext(ctx, "SELECT e.body FROM entries AS e WHERE "+cond+" ORDER BY e.seq", args...)
+	rows, err := q.QueryContext(ctx, "SELECT e.body, "+textColumnsOfT+" FROM entries AS e LEFT JOIN texts AS t ON t.seq = e.seq WHERE "+cond+" ORDER BY e.seq", args...)
 	if err != nil {
 		return nil, storeError("query", err)
 	}
@@ -24,52 +25,47 @@ func load(ctx context.Context, q querier, cond string, args ...any) ([]row, erro
 	var out []row
 	for rows.Next() {
 		var raw []byte
-		if err := rows.Scan(&raw); err != nil {
+		var stored textRow
+		if err := rows.Scan(append([]any{&raw}, stored.targets()...)...); err != nil {
 			return nil, storeError("query", err)
 		}
-		b, t, err := readBody(raw)
+		r, err := readRow(raw, stored)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, row{b, t, map[string]string{}})
+		out = append(out, r)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, storeError("query", err)
 	}
-	rows.Close()
-	return out, loadTexts(ctx, q, out)
+	return out, nil
 }
 
-func loadTexts(ctx context.Context, q querier, entries []row) error {
-	seqs := make([]int64, len(entries))
-	bySeq := make(map[int64]row, len(entries))
-	for i, e := range entries {
-		seqs[i] = e.Seq
-		bySeq[e.Seq] = e
-	}
-	rows, err := q.QueryContext(ctx, `SELECT t.seq, `+textColumnsOfT+` FROM json_each(?) AS j CROSS JOIN texts AS t ON t.seq = j.value`, list(seqs))
+func readRow(raw []byte, stored textRow) (row, error) {
+	b, t, err := readBody(raw)
 	if err != nil {
-		return storeError("query", err)
+		return row{}, err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var seq int64
-		var stored textRow
-		if err := rows.Scan(append([]any{&seq}, stored.targets()...)...); err != nil {
-			return storeError("query", err)
-		}
-		found, err := stored.texts()
-		if err != nil {
-			return fmt.Errorf("%w: entry %d: %v", ErrTampered, seq, err)
-		}
-		for _, x := range found {
-			bySeq[seq].texts[x.field] = string(x.value)
+	found, err := stored.texts()
+	if err != nil {
+		return row{}, fmt.Errorf("%w: entry %d: %v", ErrTampered, b.Seq, err)
+	}
+	r := row{b, t, make(map[string]string, len(found))}
+	for _, x := range found {
+		r.texts[x.field] = string(x.value)
+	}
+	return r, nil
+}
+
+// redacted lists the texts that the body speaks of and that are gone.
+func (r row) redacted() (fields []string) {
+	for f := range r.Texts {
+		if _, ok := r.texts[f]; !ok {
+			fields = append(fields, f)
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return storeError("query", err)
-	}
-	return nil
+	slices.Sort(fields)
+	return fields
 }
 
 // textColumnsOfT is textColumns of a table t.
@@ -100,6 +96,7 @@ func (r row) activity() Activity {
 	if c.CredentialVersion != nil {
 		a.Credential = &Credential{Name: r.texts[fieldCredential], Version: *c.CredentialVersion}
 	}
+	a.Redacted = r.redacted()
 	r.settle(&a)
 	return a
 }
@@ -114,6 +111,10 @@ func (r row) settle(a *Activity) {
 		HTTPStatus: o.HTTPStatus, ExitCode: o.ExitCode, Bytes: o.Bytes, ResponseSHA256: r.texts[fieldResponse],
 		Redactions: o.Redactions, DurationMS: o.DurationMS}
 	a.Downstream = rawJSON(r.texts[fieldDownstream])
+	if r.Kind == kindOutcome {
+		a.Settled, a.SettledSeq = &r.at, r.Seq
+		a.Redacted = append(a.Redacted, r.redacted()...)
+	}
 }
 
 func rawJSON(s string) json.RawMessage {

@@ -28,6 +28,12 @@ type Activity struct {
 	DownstreamTarget string          `json:"downstream_target"`
 	Downstream       json.RawMessage `json:"downstream"`
 	Outcome          Outcome         `json:"outcome"`
+	// Redacted names the texts that were taken out of the record.
+	Redacted []string `json:"redacted,omitempty"`
+	// Settled is when the outcome was written, and SettledSeq its entry: nil and 0
+	// for what is running and for what was refused, which is one entry.
+	Settled    *time.Time `json:"-"`
+	SettledSeq int64      `json:"-"`
 
 	// KnownTool says that Tool is a name from the registry, so that it may
 	// stand in the clear. The zero value keeps a name that an agent made up
