@@ -210,6 +210,11 @@ func (j *Journal) insert(ctx context.Context, d *draft) error {
 	if err := j.insertEntry.run(ctx, d.columns.row(d.hashes, d.note, d.raw)...); err != nil {
 		return err
 	}
+	if d.body.Redaction != nil {
+		if err := j.takeOut(ctx, d.body.Redaction); err != nil {
+			return err
+		}
+	}
 	if len(d.texts) == 0 {
 		return nil
 	}

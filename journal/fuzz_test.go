@@ -95,3 +95,16 @@ func FuzzTexts(f *testing.F) {
 		}
 	})
 }
+
+// FuzzVerifyProof: nothing but the log's own bytes is proved, and nothing panics.
+func FuzzVerifyProof(f *testing.F) {
+	const key = "executor/journal/139e3940e64b5491+6135cc5e+ATtqJ7zOtqQtYqOo0CpvDXNlMhV3HeJDpjrASKGLWdop"
+	f.Add([]byte(`{"format":"executor-journal-proof-v1","key":"","entries":[{"body":"{}","texts":{},"proof":"c2sp.org/tlog-proof@v1\nindex 0\n\nx"}]}`))
+	f.Add([]byte(`{"format":"executor-journal-proof-v1"}`))
+	f.Add([]byte(`[]`))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		if a, _, err := journal.VerifyProof(file, key); err == nil {
+			t.Errorf("%q proves %+v", file, a)
+		}
+	})
+}

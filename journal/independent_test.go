@@ -3,6 +3,7 @@ package journal_test
 import (
 	"bytes"
 	"database/sql"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,7 +11,9 @@ import (
 
 	"executor/journal"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/transparency-dev/formats/log"
+	tlogproof "github.com/transparency-dev/formats/proof"
 	"github.com/transparency-dev/merkle/compact"
 	"github.com/transparency-dev/merkle/proof"
 	"github.com/transparency-dev/merkle/rfc6962"
@@ -105,6 +108,89 @@ func (w *world) rows(t *testing.T) (bodies, notes [][]byte, stored tlog.HashRead
 			out[i] = tlog.Hash(flat[id])
 		}
 		return out, nil
+	}
+}
+
+// TestExportsByAnotherLibrary: what is exported is checked by another library and
+// by VerifyProof, which takes nothing that was changed.
+func TestExportsByAnotherLibrary(t *testing.T) {
+	w := story(t)
+	r := w.reader(t)
+	x, err := r.Export(t.Context(), call(2).ActivityID)
+	must(t, err)
+	pub, err := os.ReadFile(filepath.Join(w.dir, "journal.pub"))
+	must(t, err)
+	key := strings.TrimSpace(string(pub))
+	v, err := note.NewVerifier(key)
+	must(t, err)
+	if len(x.Entries) != 2 || x.Key != key {
+		t.Fatalf("exported %+v", x)
+	}
+	for i, e := range x.Entries {
+		var p tlogproof.TLogProof
+		must(t, p.Unmarshal([]byte(e.Proof)))
+		cp, _, _, err := log.ParseCheckpoint(p.Checkpoint, v.Name(), v)
+		must(t, err)
+		var path [][]byte
+		for _, h := range p.Hashes {
+			path = append(path, h[:])
+		}
+		if p.Index != uint64(4+i) || cp.Size != 8 {
+			t.Errorf("index %d in %d", p.Index, cp.Size)
+		}
+		must(t, proof.VerifyInclusion(rfc6962.DefaultHasher, p.Index, cp.Size, rfc6962.DefaultHasher.HashLeaf([]byte(e.Body)), path, cp.Hash))
+	}
+
+	file, err := json.Marshal(x)
+	must(t, err)
+	got, proven, err := journal.VerifyProof(file, key)
+	must(t, err)
+	want, err := r.Activity(t.Context(), call(2).ActivityID)
+	must(t, err)
+	want.KnownTool = true
+	if d := cmp.Diff(want, got); d != "" || proven.Size != 8 || len(proven.Seqs) != 2 {
+		t.Errorf("proved %+v; record (-want +got):\n%s", proven, d)
+	}
+	other, err := journal.VerifierKey(newWorld(t).key)
+	must(t, err)
+	_, _, err = journal.VerifyProof(file, other)
+	wantErr(t, err, journal.ErrWrongKey)
+	_, _, err = journal.VerifyProof(file, "nonsense")
+	wantErr(t, err, journal.ErrInvalid)
+	for name, c := range map[string]struct {
+		old, new string
+		want     error
+	}{
+		"body":       {`\"revision_evidence\":\"served\"`, `\"revision_evidence\":\"forged\"`, journal.ErrTampered},
+		"text":       {`items/2`, `items/3`, journal.ErrTampered},
+		"index":      {`index 4`, `index 6`, journal.ErrTampered},
+		"beyond":     {`index 4`, `index 8`, journal.ErrInvalid},
+		"size":       {`\n8\n`, `\n9\n`, journal.ErrWrongKey},
+		"form":       {`tlog-proof@v1`, `tlog-proof@v2`, journal.ErrInvalid},
+		"duplicates": {`"format"`, `"key":"x","format"`, journal.ErrInvalid},
+		"salt":       {`"salt":"`, `"salt":"A`, journal.ErrInvalid},
+	} {
+		changed := bytes.Replace(file, []byte(c.old), []byte(c.new), 1)
+		if bytes.Equal(changed, file) {
+			t.Fatalf("%s: %q is not in the file", name, c.old)
+		}
+		_, _, err := journal.VerifyProof(changed, key)
+		if err == nil {
+			t.Errorf("%s: was taken", name)
+			continue
+		}
+		wantErr(t, err, c.want)
+	}
+
+	j := w.open(t)
+	_, err = j.Redact(t.Context(), journal.Redaction{ID: call(2).ActivityID, Fields: []string{"raw_args"}, Reason: "x"})
+	must(t, err)
+	x, err = r.Export(t.Context(), call(2).ActivityID)
+	must(t, err)
+	file, err = json.Marshal(x)
+	must(t, err)
+	if got, _, err := journal.VerifyProof(file, key); err != nil || got.RawArgs != "" || len(got.Redacted) != 2 {
+		t.Errorf("a redacted record proves %+v, %v", got, err)
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 // an answer, so it never keeps a writer from its checkpoint for long. It is
 // safe for concurrent use; whoever opened it closes it.
 type Reader struct {
-	db *sql.DB
+	dir string
+	db  *sql.DB
 }
 
 // OpenReader opens the journal in dir for reading. Errors to match:
@@ -28,7 +29,7 @@ func OpenReader(ctx context.Context, dir string) (_ *Reader, err error) {
 	if err := checkSchema(ctx, db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Reader{db: db}, nil
+	return &Reader{dir, db}, nil
 }
 
 // Close closes the database.

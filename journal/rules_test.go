@@ -21,9 +21,13 @@ import (
 )
 
 // TestNothingIsUpdatedOrDeleted reads every string of the package: SQL that
-// changes or removes rows has no place in an append-only log.
+// changes or removes rows has no place in an append-only log. A redaction changes
+// the side table and what is looked up in it, and never an entry.
 func TestNothingIsUpdatedOrDeleted(t *testing.T) {
 	forbidden := regexp.MustCompile(`(?i)\b(update|delete\s+from|replace\s+into|insert\s+or|truncate|drop|alter|vacuum|on\s+conflict|writable_schema)\b`)
+	redaction := map[string]bool{
+		"UPDATE texts SET (": true, "DELETE FROM lookups WHERE field = ? AND value = ? AND seq = ?": true, "PRAGMA wal_checkpoint(TRUNCATE)": true,
+	}
 	read := 0
 	for _, file := range sources(t) {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
@@ -35,7 +39,12 @@ func TestNothingIsUpdatedOrDeleted(t *testing.T) {
 			}
 			s, err := strconv.Unquote(lit.Value)
 			must(t, err)
-			if read++; forbidden.MatchString(s) {
+			read++
+			if file == "redact.go" && redaction[s] {
+				delete(redaction, s)
+				return true
+			}
+			if forbidden.MatchString(s) {
 				t.Errorf("%s: %q", file, s)
 			}
 			return true
@@ -43,6 +52,9 @@ func TestNothingIsUpdatedOrDeleted(t *testing.T) {
 	}
 	if read < 100 || !forbidden.MatchString("UPDATE entries") || !forbidden.MatchString("delete  from x") {
 		t.Errorf("read %d strings: the test sees nothing", read)
+	}
+	if len(redaction) != 0 {
+		t.Errorf("no longer there: %v", redaction)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // probeLimit bounds the look at how many rows a value has.
-const probeLimit = 1000
+const probeLimit = 200
 
 // maxSessions is how many sessions of a client are looked up one by one.
 const maxSessions = 100

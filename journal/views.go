@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -168,8 +169,8 @@ func (r *Reader) calls(ctx context.Context, id string) (map[string]int64, error)
 	return calls, nil
 }
 
-// Changes yields the operator's changes and the generations of the vault, in
-// order. Of f only Since, Until and After count.
+// Changes yields the operator's changes, the generations of the vault and the
+// redactions, in order. Of f only Since, Until and After count.
 func (r *Reader) Changes(ctx context.Context, f Filter) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		s := selection{lo: f.After + 1, hi: math.MaxInt64}
@@ -177,7 +178,7 @@ func (r *Reader) Changes(ctx context.Context, f Filter) iter.Seq2[Change, error]
 			yield(Change{}, err)
 			return
 		}
-		cond, args := where(append([]condition{{"e.of IS NULL AND e.kind IN ('change','vault.generation')", nil},
+		cond, args := where(append([]condition{{"e.of IS NULL AND e.kind IN ('change','vault.generation','redaction')", nil},
 			{"e.seq BETWEEN ? AND ?", []any{s.lo, s.hi}}}, s.conditions...))
 		entries, err := load(ctx, r.db, cond, args...)
 		if err != nil {
@@ -199,6 +200,11 @@ func (r row) change() Change {
 		if r.Change.Action != "" {
 			c.Action = r.Change.Action
 		}
+	}
+	if r.Redaction != nil {
+		c.Action = "journal.redact"
+		c.Detail, _ = json.Marshal(map[string]any{"entry": r.Redaction.Seq, "fields": r.Redaction.Fields, "reason": r.texts[fieldReason]})
+		return c
 	}
 	if r.Kind == kindGeneration {
 		c.Detail = rawJSON(list(r.texts[fieldDetail]))

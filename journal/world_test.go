@@ -222,3 +222,16 @@ func (w *world) allTexts(t testing.TB) (out []string) {
 	must(t, rows.Err())
 	return out
 }
+
+// longRead holds a read of the whole log on a connection of its own.
+func (w *world) longRead(t testing.TB) *sql.Tx {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(w.dir, "journal.db"))
+	must(t, err)
+	t.Cleanup(func() { db.Close() })
+	tx, err := db.Begin()
+	must(t, err)
+	var n int
+	must(t, tx.QueryRow(`SELECT count(*) FROM entries`).Scan(&n))
+	return tx
+}
