@@ -17,6 +17,10 @@ const pageSize = 200
 // meanwhile may appear when the order is ascending and f.N is 0.
 func (r *Reader) Activities(ctx context.Context, f Filter) iter.Seq2[Activity, error] {
 	return func(yield func(Activity, error) bool) {
+		if f.Grep != nil {
+			r.grep(ctx, f, yield)
+			return
+		}
 		for page, err := range r.pages(ctx, f) {
 			if err != nil {
 				yield(Activity{}, err)

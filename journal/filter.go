@@ -1,6 +1,9 @@
 package journal
 
-import "time"
+import (
+	"regexp"
+	"time"
+)
 
 // Match lists values per field. Values of one field are alternatives; different
 // fields must all hold; an empty list holds for everything.
@@ -23,6 +26,8 @@ type Filter struct {
 	Exclude Match
 	// Since and Until bound the time of the first entry, both inclusive; zero is open.
 	Since, Until time.Time
+	// Grep selects what it is found in: arguments, answers' facts, names, ids.
+	Grep *regexp.Regexp
 	// After selects what has a greater Seq: a cursor.
 	After int64
 	// N keeps the newest N; 0 keeps all.

@@ -79,7 +79,7 @@ func (r row) activity() Activity {
 	}
 	a := Activity{
 		ActivityID: r.ActivityID, SessionID: r.SessionID, Seq: r.Seq, Time: r.at,
-		Tool: c.Tool, KnownTool: c.Tool != "",
+		Tool: c.Tool, KnownTool: c.Tool != "", Count: c.Count,
 		SchemaRevision: c.SchemaRevision, DeclaredRevision: c.DeclaredRevision, RevisionEvidence: c.RevisionEvidence,
 		Adapter: c.Adapter, ContractDigest: c.ContractDigest,
 		HandlerBuild: Build{Version: c.HandlerBuild.Version, VCSRevision: c.HandlerBuild.VCSRevision,

@@ -3,6 +3,7 @@ package journal_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -72,6 +73,9 @@ func TestFiltersAgainstOracle(t *testing.T) {
 		f := randomFilter(random, start)
 		var want []int64
 		for _, a := range all {
+			if f.Holds(a, client[a.SessionID]) != matches(f, a, client) {
+				t.Fatalf("filter %+v of %+v: Holds differs", f, a)
+			}
 			if matches(f, a, client) {
 				want = append(want, a.Seq)
 			}
@@ -134,6 +138,9 @@ func randomFilter(r *rand.Rand, start time.Time) journal.Filter {
 		f.Until = start.Add(time.Duration(r.IntN(9000)) * time.Minute)
 	}
 	if r.IntN(5) == 0 {
+		f.Grep = regexp.MustCompile(pick(r, `items/1\d\d"`, `items/.*7"`, `never`))
+	}
+	if r.IntN(5) == 0 {
 		f.After = int64(r.IntN(500))
 	}
 	return f
@@ -157,6 +164,9 @@ func matches(f journal.Filter, a journal.Activity, client map[string]string) boo
 		fn(len(m.Revision) > 0, slices.Contains(m.Revision, a.SchemaRevision))
 	}
 	ok := a.Seq > f.After
+	if f.Grep != nil {
+		ok = ok && f.Grep.MatchString(a.RawArgs) // all that the patterns of randomFilter can be in
+	}
 	each(f.Match, func(asked, hit bool) { ok = ok && (!asked || hit) })
 	each(f.Exclude, func(asked, hit bool) { ok = ok && !(asked && hit) })
 	if !f.Since.IsZero() {

@@ -30,6 +30,8 @@ type Activity struct {
 	Outcome          Outcome         `json:"outcome"`
 	// Redacted names the texts that were taken out of the record.
 	Redacted []string `json:"redacted,omitempty"`
+	// Count is how many like calls a refused entry stands for; else 0.
+	Count int `json:"-"`
 	// Settled is when the outcome was written, and SettledSeq its entry: nil and 0
 	// for what is running and for what was refused, which is one entry.
 	Settled    *time.Time `json:"-"`

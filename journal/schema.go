@@ -74,6 +74,9 @@ func readDSN(path string) string {
 	return dsn(path, url.Values{"mode": {"ro"}}, "query_only(ON)", "cell_size_check(ON)")
 }
 
+// viewDSN opens path for the views of SQL, which must be made before query_only.
+func viewDSN(path string) string { return dsn(path, url.Values{"mode": {"ro"}}, "cell_size_check(ON)") }
+
 func dsn(path string, q url.Values, pragmas ...string) string {
 	q["_pragma"] = append([]string{"busy_timeout(10000)", "trusted_schema(OFF)"}, pragmas...)
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 )
@@ -107,23 +108,35 @@ func (s *sums) at(n int) uint64 {
 	return 0
 }
 
-// eachLookup gives fn every row but the marks.
+// lookupPage is how many rows one short read fetches.
+const lookupPage = 20000
+
+// eachLookup gives fn every row but the marks, in short reads.
 func (v *verification) eachLookup(ctx context.Context, fn func(field, seq int64, value []byte)) error {
-	all, err := v.rows.prepare(`SELECT field, value, seq FROM lookups WHERE NOT (field = 0 AND value = x'')`)
+	page, err := v.rows.prepare(`SELECT field, value, seq FROM lookups WHERE (field, value, seq) > (?, ?, ?) ORDER BY field, value, seq LIMIT ?`)
 	if err != nil {
 		return err
 	}
-	err = all.each(ctx, nil, func(row []driver.Value) error {
-		field, _ := row[0].(int64)
-		value, _ := row[1].([]byte)
-		seq, _ := row[2].(int64)
-		fn(field, seq, value)
-		return nil
-	})
-	if err != nil {
-		return storeError("reading the lookups", err)
+	field, value, seq := int64(math.MinInt64), []byte{}, int64(math.MinInt64)
+	for {
+		n := 0
+		err = page.each(ctx, []driver.Value{field, value, seq, int64(lookupPage)}, func(row []driver.Value) error {
+			field, _ = row[0].(int64)
+			value, _ = row[1].([]byte)
+			seq, _ = row[2].(int64)
+			if n++; field != lookupMark || len(value) > 0 {
+				fn(field, seq, value)
+			}
+			return nil
+		})
+		if err != nil {
+			return storeError("reading the lookups", err)
+		}
+		if n < lookupPage {
+			return nil
+		}
+		value = slices.Concat([]byte{}, value) // never NULL
 	}
-	return nil
 }
 
 // nameLookup finds the first entry from lo to hi for which lookups and entries
