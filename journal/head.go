@@ -20,6 +20,29 @@ func (j *Journal) Checkpoint(ctx context.Context) ([]byte, error) {
 	return []byte(note), err
 }
 
+// Key returns the verifier key of the log, which is public.
+func (j *Journal) Key() string { return j.signer.vkey }
+
+// Checkpoint returns the newest checkpoint as a C2SP signed note, for keeping
+// elsewhere, after checking it against journal.pub and the stored tree. Errors to
+// match: ErrTampered, ErrDamaged, ErrUnavailable.
+func (r *Reader) Checkpoint(ctx context.Context) ([]byte, error) {
+	_, key, err := readVerifier(r.dir)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := r.db.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, storeError("reading the head", err)
+	}
+	defer tx.Rollback()
+	h, err := scanHead(tx.QueryRowContext(ctx, selectHead))
+	if err != nil {
+		return nil, err
+	}
+	return []byte(h.note), h.check(ctx, tx, key)
+}
+
 func (j *Journal) signedHead(ctx context.Context) (checkpoint, string, error) {
 	h, err := scanHead(j.reads.QueryRowContext(ctx, selectHead))
 	if err != nil {

@@ -52,6 +52,8 @@ type VerifyOptions struct {
 	// from. With "" the key in journal.pub is trusted, which proves only that
 	// the log agrees with a file that lies beside it.
 	Key, KeyFrom string
+	// Others are keys that are known from further places, and must be the same.
+	Others []KnownKey
 	// Heads must be extended by the log.
 	Heads []Head
 	// Against are checkpoints that were kept elsewhere: signed notes, which must
@@ -62,6 +64,9 @@ type VerifyOptions struct {
 	// compared with its root.
 	Since *Note
 }
+
+// A KnownKey is a verifier key and where it is known from.
+type KnownKey struct{ Key, From string }
 
 // A Note is a checkpoint as journal checkpoint printed it, and where it was kept.
 type Note struct {
@@ -81,8 +86,9 @@ type Report struct {
 	Pinned      int64     `json:"pinned"`      // size in journal.pin, -1 when unreadable
 	Key         string    `json:"key"`         // the verifier key that was trusted
 	KeyFrom     string    `json:"key_from"`
-	Compared    []string  `json:"compared"` // heads that the log was compared with, by name and size
-	Findings    []Finding `json:"findings"` // at most 100, the first bad entry first
+	KeySameAs   []string  `json:"key_same_as"` // further places that know this key
+	Compared    []string  `json:"compared"`    // heads that the log was compared with, by name and size
+	Findings    []Finding `json:"findings"`    // at most 100, the first bad entry first
 }
 
 // A Finding is one thing that is wrong.

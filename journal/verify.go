@@ -20,7 +20,7 @@ import (
 // checkpoint that was the newest when it began. What is wrong is in the Report;
 // the error is only for a ctx that ended or an unusable opt.Key (ErrInvalid).
 func Verify(ctx context.Context, dir string, opt VerifyOptions) (Report, error) {
-	v := &verification{dir: dir, report: Report{Verdict: VerdictOK, Pinned: -1, Compared: []string{}, Findings: []Finding{}},
+	v := &verification{dir: dir, report: Report{Verdict: VerdictOK, Pinned: -1, Compared: []string{}, KeySameAs: []string{}, Findings: []Finding{}},
 		heads: slices.Clone(opt.Heads), missing: map[absent]bool{}, found: newSums()}
 	if err := v.trust(opt); err != nil {
 		return v.report, err
@@ -68,6 +68,7 @@ func (v *verification) trust(opt VerifyOptions) error {
 			return nil
 		}
 		v.key, v.report.Key, v.report.KeyFrom = beside, vkey, pubPath(v.dir)
+		v.compareKeys(opt.Others)
 		return nil
 	}
 	if v.key, err = note.NewVerifier(opt.Key); err != nil {
@@ -76,8 +77,21 @@ func (v *verification) trust(opt VerifyOptions) error {
 	v.report.Key, v.report.KeyFrom = opt.Key, opt.KeyFrom
 	if beside != nil && vkey != opt.Key {
 		v.report.add(VerdictTampered, 0, pubFile+" holds another key than the one that is trusted")
+	} else if beside != nil {
+		v.report.KeySameAs = append(v.report.KeySameAs, pubFile)
 	}
+	v.compareKeys(opt.Others)
 	return nil
+}
+
+func (v *verification) compareKeys(others []KnownKey) {
+	for _, o := range others {
+		if o.Key == v.report.Key {
+			v.report.KeySameAs = append(v.report.KeySameAs, o.From)
+		} else {
+			v.report.add(VerdictTampered, 0, o.From+" knows another key than the one that is trusted")
+		}
+	}
 }
 
 func (v *verification) run(ctx context.Context, since *Note) {

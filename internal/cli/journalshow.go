@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -47,7 +46,11 @@ func (a *app) show(ctx context.Context, id string, out outputFlags) (err error) 
 	defer func() { err = errors.Join(err, r.Close()) }()
 	activity, err := findActivity(ctx, r, id)
 	if err == nil {
-		return showRecord(a.Out, out, activity, activityFacts)
+		session, err := r.Session(ctx, activity.SessionID)
+		if err != nil && !errors.Is(err, journal.ErrNotFound) {
+			return err
+		}
+		return a.showRecord(ctx, out, activity, func(l *listing) error { return writeStory(l, activity, session) })
 	}
 	if !errors.Is(err, journal.ErrNotFound) {
 		return err
@@ -59,14 +62,17 @@ func (a *app) show(ctx context.Context, id string, out outputFlags) (err error) 
 	if err != nil {
 		return err
 	}
-	return showRecord(a.Out, out, session, sessionFacts)
+	return a.showRecord(ctx, out, session, func(l *listing) error { return writeFacts(l, sessionFacts(session)) })
 }
 
-func showRecord[T any](w io.Writer, out outputFlags, v T, facts func(T) []fact) error {
+// showRecord writes a record as JSON, or as its page, through the pager where
+// that is due.
+func (a *app) showRecord(ctx context.Context, out outputFlags, v any, page func(*listing) error) error {
 	if out.format != "table" || out.jq != "" {
-		return writeOne(w, out, v)
+		return writeOne(a.Out, out, v)
 	}
-	return writeFacts(w, facts(v))
+	l := a.listing(ctx, true)
+	return errors.Join(page(l), l.close())
 }
 
 // findActivity finds a call by its seq, which does not begin with 0 as the ids of
@@ -86,32 +92,6 @@ func findActivity(ctx context.Context, r *journal.Reader, id string) (journal.Ac
 		break
 	}
 	return r.Activity(ctx, id)
-}
-
-func activityFacts(x journal.Activity) []fact {
-	credential := "none"
-	if c := x.Credential; c != nil {
-		credential = fmt.Sprintf("%s version %d", c.Name, c.Version)
-	}
-	return []fact{
-		{"activity", x.ActivityID},
-		{"session", x.SessionID},
-		{"entry", fmt.Sprintf("%d, %s", x.Seq, x.Time.Local().Format(time.RFC3339))},
-		{"tool", fmt.Sprintf("%s, revision %d (declared %d, evidence: %s)", x.Tool, x.SchemaRevision, x.DeclaredRevision, x.RevisionEvidence)},
-		{"adapter", x.Adapter},
-		{"contract", x.ContractDigest},
-		{"target", x.DownstreamTarget},
-		{"credential", credential},
-		{"decision", decisionText(x.Decision)},
-		{"outcome", fmt.Sprintf("%s, after %d ms", statusText(x), x.Outcome.DurationMS)},
-		{"side effect", map[bool]string{true: "started", false: "not started"}[x.Outcome.SideEffectStarted]},
-		{"answer", answerText(x.Outcome)},
-		{"downstream", pretty(x.Downstream)},
-		{"handler", fmt.Sprintf("executor %s, commit %s, binary %s", x.HandlerBuild.Version, orNone(x.HandlerBuild.VCSRevision), x.HandlerBuild.BinarySHA256)},
-		{"action", x.ActionDigest},
-		{"raw args", x.RawArgs},
-		{"normalized", pretty(x.NormalizedArgs)},
-	}
 }
 
 func decisionText(d journal.Decision) string {

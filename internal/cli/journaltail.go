@@ -42,7 +42,7 @@ func (a *app) journalTail() *cobra.Command {
 	return cmd
 }
 
-// pollEvery is how often tail -f looks. Each look is a short read.
+// pollEvery is how often a follower looks. Each look is a short read.
 const pollEvery = 250 * time.Millisecond
 
 func (a *app) tail(ctx context.Context, n int, follow bool, out outputFlags) (err error) {
@@ -51,12 +51,18 @@ func (a *app) tail(ctx context.Context, n int, follow bool, out outputFlags) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
+	return a.follow(ctx, r, journal.Filter{N: n}, follow, out)
+}
+
+// follow shows the newest calls that f selects, as many as its N, and then goes
+// on with those that begin or end.
+func (a *app) follow(ctx context.Context, r *journal.Reader, f journal.Filter, goOn bool, out outputFlags) error {
 	next, err := r.Last(ctx)
 	if err != nil {
 		return err
 	}
-	if n > 0 {
-		first, err := collect(r.Activities(ctx, journal.Filter{N: n}))
+	if f.N > 0 {
+		first, err := collect(r.Activities(ctx, f))
 		if err != nil {
 			return err
 		}
@@ -66,8 +72,11 @@ func (a *app) tail(ctx context.Context, n int, follow bool, out outputFlags) (er
 	}
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
-	for follow {
+	for goOn {
 		touched, seq, err := r.Tail(ctx, next)
+		if err == nil {
+			touched, err = held(ctx, r, f, touched)
+		}
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -85,6 +94,21 @@ func (a *app) tail(ctx context.Context, n int, follow bool, out outputFlags) (er
 		}
 	}
 	return nil
+}
+
+// held keeps what f selects.
+func held(ctx context.Context, r *journal.Reader, f journal.Filter, items []journal.Activity) ([]journal.Activity, error) {
+	var out []journal.Activity
+	for _, x := range items {
+		client, err := r.Client(ctx, x.SessionID)
+		if err != nil {
+			return nil, err
+		}
+		if f.Holds(x, client) {
+			out = append(out, x)
+		}
+	}
+	return out, nil
 }
 
 func (a *app) tailLines(items []journal.Activity, out outputFlags) error {

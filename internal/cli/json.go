@@ -65,6 +65,9 @@ func writeJQ(w io.Writer, o outputFlags, v any) error {
 		if !more {
 			return nil
 		}
+		if l, ok := w.(*listing); ok {
+			l.truth = out != nil && out != false
+		}
 		switch out := out.(type) {
 		case error:
 			if ctx.Err() != nil {

@@ -110,8 +110,14 @@ func writeTable[T any](w io.Writer, items []T, columns []column[T], width int) e
 		rows = append(rows, row)
 	}
 	room := fit(widths(rows), width)
-	for _, row := range rows {
-		if _, err := fmt.Fprintln(w, strings.TrimRight(pad(row, room), " ")); err != nil {
+	for n, row := range rows {
+		cells := pad(row, room)
+		if l, ok := w.(*listing); ok && n > 0 {
+			for i, c := range columns {
+				cells[i] = l.paint(c.name, row[i], cells[i])
+			}
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, ""), " ")); err != nil {
 			return err
 		}
 	}
@@ -149,12 +155,12 @@ func fit(columns []int, width int) []int {
 	return out
 }
 
-func pad(row []string, widths []int) string {
-	var b strings.Builder
+// pad cuts each cell to its column and fills it up to the next.
+func pad(row []string, widths []int) []string {
+	out := make([]string, len(row))
 	for i, cell := range row {
 		cell = term.Truncate(cell, widths[i])
-		b.WriteString(cell)
-		b.WriteString(strings.Repeat(" ", widths[i]-term.Width(cell)+columnGap))
+		out[i] = cell + strings.Repeat(" ", widths[i]-term.Width(cell)+columnGap)
 	}
-	return b.String()
+	return out
 }

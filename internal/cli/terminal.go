@@ -11,12 +11,18 @@ import (
 )
 
 func isTerminal(f any) bool {
+	if l, ok := f.(*listing); ok {
+		return l.width > 0
+	}
 	file, ok := f.(*os.File)
 	return ok && file != nil && xterm.IsTerminal(int(file.Fd()))
 }
 
 // terminalWidth is how many columns w has, and 0 when it is no terminal.
 func terminalWidth(w io.Writer) int {
+	if l, ok := w.(*listing); ok {
+		return l.width
+	}
 	if !isTerminal(w) {
 		return 0
 	}

@@ -26,7 +26,7 @@ func TestWithoutProof(t *testing.T) {
 	w := newWorld(t, func(c *ctl.ServerConfig) { c.Key = nil })
 	c := &ctl.Client{Path: w.path}
 	st, err := c.Status(w.ctx)
-	if want := (ctl.Status{Version: "v1", Sessions: 2, Requests: 1, Approvers: 3}); err != nil || st != want {
+	if want := (ctl.Status{Version: "v1", Sessions: 2, Requests: 1, Approvers: 3, JournalKey: "j+1+k"}); err != nil || st != want {
 		t.Errorf("status %+v, %v", st, err)
 	}
 	if err := errors.Join(c.Lock(w.ctx), c.Reload(w.ctx)); err != nil {
@@ -44,7 +44,7 @@ func TestWithoutProof(t *testing.T) {
 	}
 }
 
-// What a process without the key learns is counts.
+// What a process without the key learns is counts, and a public key.
 func TestStatusSaysNothingMore(t *testing.T) {
 	w := newWorld(t, nil)
 	seat := w.attach(w.client)
@@ -59,11 +59,11 @@ func TestStatusSaysNothingMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k := range reply.Status {
-		if !strings.Contains(" version locked sessions requests approvers ", " "+k+" ") {
+		if !strings.Contains(" version locked sessions requests approvers journal_key ", " "+k+" ") {
 			t.Errorf("status tells %q", k)
 		}
 	}
-	if len(reply.Status) != 5 {
+	if len(reply.Status) != 6 {
 		t.Errorf("status %v", reply.Status)
 	}
 }

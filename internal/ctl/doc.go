@@ -38,7 +38,7 @@
 // # Without proof
 //
 //	→ {"op":"status"}
-//	← {"ok":true,"status":{"version":"v1.0.0","locked":false,"sessions":2,"requests":1,"approvers":1}}
+//	← {"ok":true,"status":{"version":"v1.0.0","locked":false,"sessions":2,"requests":1,"approvers":1,"journal_key":"executor/journal/…"}}
 //
 // and likewise "lock" and "reload".
 //
@@ -75,4 +75,7 @@ type Status struct {
 	Sessions  int    `json:"sessions"`
 	Requests  int    `json:"requests"`
 	Approvers int    `json:"approvers"`
+	// JournalKey is the verifier key of the journal that the daemon signs, which
+	// is public.
+	JournalKey string `json:"journal_key,omitempty"`
 }

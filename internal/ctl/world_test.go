@@ -38,7 +38,7 @@ func (d *daemon) note(what string) error {
 }
 
 func (d *daemon) Status(context.Context) ctl.Status {
-	return ctl.Status{Version: "v1", Sessions: 2, Requests: 1, Approvers: 3}
+	return ctl.Status{Version: "v1", Sessions: 2, Requests: 1, Approvers: 3, JournalKey: "j+1+k"}
 }
 func (d *daemon) Lock(context.Context) error   { return d.note("lock") }
 func (d *daemon) Reload(context.Context) error { return d.note("reload") }

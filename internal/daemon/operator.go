@@ -29,7 +29,7 @@ func (d *daemon) Status(context.Context) ctl.Status {
 	q := d.desk.Queue()
 	return ctl.Status{
 		Version: d.Build.Version, Locked: d.keys.locked(), Sessions: d.agents.connections(),
-		Requests: len(q.Open), Approvers: q.Approvers,
+		Requests: len(q.Open), Approvers: q.Approvers, JournalKey: d.home.Journal.Key(),
 	}
 }
 
