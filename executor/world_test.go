@@ -156,16 +156,23 @@ func webHost(t *testing.T) []policy.Item {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, dir: filepath.Join(t.TempDir(), "home"), vault: &vaultStub{}, runner: &runnerStub{}}
-	if err := os.Mkdir(w.dir, 0o700); err != nil {
+	dir := filepath.Join(t.TempDir(), "home")
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	return newWorldIn(t, dir, 0)
+}
+
+// newWorldIn makes a world whose journal is in dir and leaves reserve bytes free.
+func newWorldIn(t *testing.T, dir string, reserve int64) *world {
+	t.Helper()
+	w := &world{t: t, dir: dir, vault: &vaultStub{}, runner: &runnerStub{}}
 	w.vault.set(t, append(webHost(t), apiCredential(t, 1, action.None))...)
 	key, err := journal.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := journal.Config{Dir: w.dir, Key: key, Clock: time.Now, Rand: rand.Reader}
+	cfg := journal.Config{Dir: w.dir, Key: key, Clock: time.Now, Rand: rand.Reader, Reserve: reserve}
 	if err := journal.Create(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}

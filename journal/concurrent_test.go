@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -269,6 +271,80 @@ func (w *world) lock(t testing.TB) (unlock func()) {
 	}
 }
 
+// TestReadersDoNotHoldTheWriterUp: beside a reader that never lets go, and then
+// beside one that follows and one that queries without a pause, appends are as
+// quick as a disk is, and under those two the -wal stays small.
+func TestReadersDoNotHoldTheWriterUp(t *testing.T) {
+	w := newWorld(t)
+	j := w.open(t)
+	run(t, j, call(1))
+	held := w.longRead(t)
+	append50 := func(from int) (times []time.Duration) {
+		for n := range 50 {
+			start := time.Now()
+			if _, err := j.Intend(t.Context(), call(from+n)); err != nil {
+				t.Fatal(err)
+			}
+			times = append(times, time.Since(start))
+		}
+		return times
+	}
+	if d := median(append50(100)); d > 50*time.Millisecond {
+		t.Errorf("an append takes %v beside a reader that holds its read", d)
+	}
+	must(t, held.Rollback())
+
+	ctx, stop := context.WithCancel(t.Context())
+	var readers sync.WaitGroup
+	r, next := w.reader(t), int64(0)
+	for _, read := range []func() error{
+		func() (err error) { _, next, err = r.Tail(ctx, next); return err },
+		func() error {
+			for _, err := range r.Activities(ctx, journal.Filter{N: 5}) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	} {
+		readers.Go(func() {
+			for ctx.Err() == nil {
+				if err := read(); err != nil && ctx.Err() == nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	var times []time.Duration
+	largest := int64(0)
+	big := strings.Repeat("x", 400<<10)
+	for n := range 120 { // 96 MB of pages in all
+		a := call(1000 + n)
+		a.RawArgs = `"` + big + `"`
+		a.NormalizedArgs = json.RawMessage(a.RawArgs)
+		if _, err := j.Intend(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		if n%40 == 39 {
+			times = append(times, append50(10000+100*n)...)
+		}
+		st, err := os.Stat(filepath.Join(w.dir, "journal.db-wal"))
+		must(t, err)
+		largest = max(largest, st.Size())
+	}
+	stop()
+	readers.Wait()
+	if d := median(times); d > 50*time.Millisecond {
+		t.Errorf("an append takes %v beside our readers", d)
+	}
+	if largest > 64<<20 {
+		t.Errorf("the -wal grew to %d bytes", largest)
+	}
+	t.Logf("append p50 %v, largest -wal %d bytes", median(times), largest)
+}
+
 // TestLockForTooLong: a lock that outlasts the wait of 10 s refuses, leaves
 // nothing behind, and the next call works.
 func TestLockForTooLong(t *testing.T) {
@@ -289,58 +365,89 @@ func TestLockForTooLong(t *testing.T) {
 	w.mustVerify(t, journal.VerdictOK)
 }
 
-// TestKill kills a process that appends under load, again and again: nothing
+// Kills: lanes of rounds each, 160 in all.
+const (
+	killLanes  = 4
+	killRounds = 40
+)
+
+// TestKill kills processes that append under load, again and again: nothing
 // that was acknowledged is lost, and verify raises no false alarm.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	rounds := 20
-	if testing.Short() {
-		rounds = 5
+	var kills, kept atomic.Int64
+	t.Run("lanes", func(t *testing.T) {
+		for lane := range killLanes {
+			t.Run(fmt.Sprint(lane), func(t *testing.T) {
+				t.Parallel()
+				k := killing{w: newWorld(t), acknowledged: map[string]bool{}}
+				for round := range killRounds {
+					k.round(t, round)
+					kills.Add(1)
+				}
+				k.settle(t)
+				kept.Add(int64(len(k.acknowledged)))
+			})
+		}
+	})
+	if kills.Load() < 150 {
+		t.Errorf("%d kills, want 150 at least", kills.Load())
 	}
-	w := newWorld(t)
-	acknowledged := map[string]bool{}
-	for round := range rounds {
-		cmd, out := w.start(t, round*100000, 0, 8)
-		if !out.Scan() || out.Text() != "open" {
-			t.Fatalf("round %d: the journal did not open after a kill: %q", round, out.Text())
+	t.Logf("%d acknowledgements over %d kills", kept.Load(), kills.Load())
+}
+
+// A killing is one journal whose writers die.
+type killing struct {
+	w            *world
+	acknowledged map[string]bool
+}
+
+// round lets a process append until some of its entries are acknowledged, and
+// kills it amid others.
+func (k *killing) round(t *testing.T, round int) {
+	cmd, out := k.w.start(t, round*100000, 0, 8)
+	if !out.Scan() || out.Text() != "open" {
+		t.Fatalf("round %d: the journal did not open after a kill: %q", round, out.Text())
+	}
+	var jitter [1]byte
+	rand.Read(jitter[:])
+	for range 1 + int(jitter[0])/8 {
+		if !out.Scan() {
+			t.Fatalf("round %d: ended by itself", round)
 		}
-		var jitter [1]byte
-		rand.Read(jitter[:])
-		for range 20 + int(jitter[0])/4 {
-			if !out.Scan() {
-				t.Fatalf("round %d: ended by itself", round)
-			}
-			acknowledged[out.Text()] = true
-		}
-		must(t, cmd.Process.Kill())
-		for out.Scan() {
-			if what, id, ok := strings.Cut(out.Text(), " "); ok && len(id) == len(call(1).ActivityID) {
-				acknowledged[what+" "+id] = true
-			}
-		}
-		cmd.Wait() // it was killed
-		report := w.mustVerify(t, journal.VerdictOK, journal.VerdictCrashTail)
-		if len(report.Findings) > 1 {
-			t.Fatalf("round %d: findings %+v", round, report.Findings)
+		k.acknowledged[out.Text()] = true
+	}
+	must(t, cmd.Process.Kill())
+	for out.Scan() {
+		if what, id, ok := strings.Cut(out.Text(), " "); ok && len(id) == len(call(1).ActivityID) {
+			k.acknowledged[what+" "+id] = true
 		}
 	}
-	j := w.open(t)
+	cmd.Wait() // it was killed
+	report := k.w.mustVerify(t, journal.VerdictOK, journal.VerdictCrashTail)
+	if len(report.Findings) > 1 {
+		t.Fatalf("round %d: findings %+v", round, report.Findings)
+	}
+}
+
+// settle looks for everything that was acknowledged.
+func (k *killing) settle(t *testing.T) {
+	j := k.w.open(t)
 	if _, err := j.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	found := map[string]string{}
-	for _, a := range collect(t, w.reader(t).Activities(t.Context(), journal.Filter{})) {
+	for _, a := range collect(t, k.w.reader(t).Activities(t.Context(), journal.Filter{})) {
 		found[a.ActivityID] = a.Outcome.Status
 	}
-	for line := range acknowledged {
+	for line := range k.acknowledged {
 		what, id, _ := strings.Cut(line, " ")
 		status, ok := found[id]
 		if !ok || status == journal.Running || what == "outcome" && status != journal.OK {
 			t.Errorf("%s was acknowledged and reads %q", line, status)
 		}
 	}
-	if report := w.mustVerify(t, journal.VerdictOK); report.Unsettled != 0 {
+	if report := k.w.mustVerify(t, journal.VerdictOK); report.Unsettled != 0 {
 		t.Errorf("%d intents are unsettled after recovery", report.Unsettled)
 	}
-	t.Logf("%d acknowledgements over %d kills", len(acknowledged), rounds)
 }

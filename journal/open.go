@@ -25,11 +25,13 @@ type Journal struct {
 	head    head
 	version int64 // PRAGMA data_version when head was the end of the log
 	filled  int64 // where lookups ended when this process last looked
+	tried   int64 // size of the -wal when it was last to be emptied
 	dirty   bool  // a transaction could not be rolled back yet
 	// creating lets the first entry stand before any other; only Create sets it.
 	creating bool
 
-	begin, end, dataVersion, selectActivity, insertEntry, insertTexts, selectMark, insertLookups *statement
+	begin, end, dataVersion, selectActivity, insertEntry, insertTexts, selectMark, insertLookups,
+	waitLittle, waitLong, empty *statement
 }
 
 // maxReaders bounds the connections for lookups beside the one that writes.
@@ -105,7 +107,7 @@ func (j *Journal) connect(ctx context.Context) (err error) {
 		return storeError("opening the journal", err)
 	}
 	j.reads.SetMaxOpenConns(maxReaders)
-	before, _, err := lookAt(path)
+	before, _, _, err := lookAt(path)
 	if err != nil {
 		return fmt.Errorf("%w: %v", ErrUnavailable, err)
 	}
@@ -131,6 +133,7 @@ func (j *Journal) prepare() (err error) {
 	for query, stmt := range map[string]**statement{
 		"BEGIN IMMEDIATE": &j.begin, "COMMIT": &j.end, "PRAGMA data_version": &j.dataVersion, selectActivity: &j.selectActivity,
 		insertEntry: &j.insertEntry, insertTexts: &j.insertTexts, "SELECT " + mark: &j.selectMark, insertLookups: &j.insertLookups,
+		"PRAGMA busy_timeout(40)": &j.waitLittle, "PRAGMA busy_timeout(10000)": &j.waitLong, "PRAGMA wal_checkpoint(TRUNCATE)": &j.empty,
 	} {
 		if *stmt, err = j.db.prepare(query); err != nil {
 			return err

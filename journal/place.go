@@ -66,7 +66,11 @@ func checkFiles(dir string) error {
 type place struct {
 	dir   string
 	files []placed
+	wal   int64 // size of the -wal when it was last looked at
 }
+
+// walFile is where the -wal stands in files.
+const walFile = 1
 
 // A placed file is known by its device and inode.
 type placed struct {
@@ -81,7 +85,7 @@ func remember(dir string) (*place, error) {
 	p := &place{dir: dir}
 	db := dbPath(dir)
 	for _, path := range []string{db, db + "-wal", db + "-shm", pinPath(dir)} {
-		f, _, err := lookAt(path)
+		f, _, _, err := lookAt(path)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %s: %v", ErrUnavailable, path, err)
 		}
@@ -90,10 +94,10 @@ func remember(dir string) (*place, error) {
 	return p, nil
 }
 
-func lookAt(path string) (f placed, mode uint32, err error) {
+func lookAt(path string) (f placed, mode uint32, size int64, err error) {
 	var st unix.Stat_t
 	err = unix.Lstat(path, &st)
-	return placed{path, uint64(st.Dev), st.Ino}, uint32(st.Mode), err
+	return placed{path, uint64(st.Dev), st.Ino}, uint32(st.Mode), st.Size, err
 }
 
 // same reports whether the files are still those, and still writable. The mode
@@ -101,8 +105,8 @@ func lookAt(path string) (f placed, mode uint32, err error) {
 // operator who takes the right away means it. It runs before every commit, so it
 // asks the system directly.
 func (p *place) same() error {
-	for _, was := range p.files {
-		now, mode, err := lookAt(was.path)
+	for i, was := range p.files {
+		now, mode, size, err := lookAt(was.path)
 		if err != nil {
 			return fmt.Errorf("%w: %s: %v", ErrReplaced, was.path, err)
 		}
@@ -111,6 +115,9 @@ func (p *place) same() error {
 		}
 		if mode&0o200 == 0 {
 			return fmt.Errorf("%w: %s is read-only", ErrUnavailable, was.path)
+		}
+		if i == walFile {
+			p.wal = size
 		}
 	}
 	var st unix.Stat_t

@@ -162,21 +162,3 @@ func (j *Journal) takeOut(ctx context.Context, r *redactionBody) error {
 	}
 	return nil
 }
-
-// emptyWAL moves everything into the database, whose freed bytes are zeroed, and
-// truncates the -wal, where old pages would still hold what was taken out.
-func (j *Journal) emptyWAL(ctx context.Context) error {
-	j.queue.turn <- struct{}{}
-	defer func() { <-j.queue.turn }()
-	if j.closed.Load() {
-		return ErrClosed
-	}
-	busy, err := j.db.once(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
-	if err != nil {
-		return storeError("emptying the -wal", err)
-	}
-	if busy != int64(0) {
-		return fmt.Errorf("emptying the -wal: %w: a reader still needs it", ErrBusy)
-	}
-	return nil
-}

@@ -92,6 +92,7 @@ func TestRedactedValueIsInNoFile(t *testing.T) {
 // TestRedactingAgain: what was left in the -wal because of a reader goes when
 // the reader has gone.
 func TestRedactingAgain(t *testing.T) {
+	t.Parallel()
 	w, j := grave(t)
 	tx := w.longRead(t)
 	r := journal.Redaction{ID: call(2).ActivityID, Fields: []string{"raw_args"}, Reason: "x"}

@@ -26,7 +26,7 @@ import (
 func TestNothingIsUpdatedOrDeleted(t *testing.T) {
 	forbidden := regexp.MustCompile(`(?i)\b(update|delete\s+from|replace\s+into|insert\s+or|truncate|drop|alter|vacuum|on\s+conflict|writable_schema)\b`)
 	redaction := map[string]bool{
-		"UPDATE texts SET (": true, "DELETE FROM lookups WHERE field = ? AND value = ? AND seq = ?": true, "PRAGMA wal_checkpoint(TRUNCATE)": true,
+		"UPDATE texts SET (": true, "DELETE FROM lookups WHERE field = ? AND value = ? AND seq = ?": true,
 	}
 	read := 0
 	for _, file := range sources(t) {
@@ -40,6 +40,9 @@ func TestNothingIsUpdatedOrDeleted(t *testing.T) {
 			s, err := strconv.Unquote(lit.Value)
 			must(t, err)
 			read++
+			if s == "PRAGMA wal_checkpoint(TRUNCATE)" { // the file, not a row
+				return true
+			}
 			if file == "redact.go" && redaction[s] {
 				delete(redaction, s)
 				return true

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -14,8 +15,12 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// verifyPage is how many entries one short read of Verify fetches.
-const verifyPage = 1000
+// verifyPage is how many entries one short read of Verify fetches, and
+// verifyBytes how many bytes of texts, where those are large.
+const (
+	verifyPage  = 1000
+	verifyBytes = 8 << 20
+)
 
 // A storedRow is all that is stored about one entry.
 type storedRow struct {
@@ -34,6 +39,7 @@ type judged struct {
 	at       time.Time
 	findings []string
 	missing  []string // fields whose text is not there
+	strays   []int64  // of no entry, whose texts were met beside this one's
 	sum      uint64   // of what lookups must hold about it
 	signed   checkpoint
 	unsigned error // why the note does not count
@@ -87,9 +93,6 @@ func (v *verification) readPages(ctx context.Context, pages chan<- []judged) err
 		case pages <- page:
 		case <-ctx.Done():
 			return ctx.Err()
-		}
-		if len(page) < verifyPage {
-			return nil
 		}
 	}
 }
@@ -165,6 +168,9 @@ func (v *verification) checkRow(r *judged) {
 		copy(leaf[:], r.hashes) // go on with it, so that one edit is one finding
 	}
 	v.checkColumns(r)
+	for _, seq := range r.strays {
+		v.report.add(VerdictTampered, seq, "there are texts of no entry")
+	}
 	for _, what := range r.findings {
 		v.report.add(VerdictTampered, r.seq, what)
 	}
@@ -258,7 +264,7 @@ func (v *verification) readPage(ctx context.Context, after int64) ([]judged, err
 	if len(page) == 0 {
 		return nil, nil
 	}
-	return page, v.readTexts(ctx, page, max(after, 0))
+	return v.readTexts(ctx, page, max(after, 0))
 }
 
 const (
@@ -266,23 +272,33 @@ const (
 	selectTexts = `SELECT seq, ` + textColumns + ` FROM texts NOT INDEXED WHERE seq > ? AND seq <= ? ORDER BY seq`
 )
 
-// readTexts gives the texts after a seq to their entries. One between them is of none.
-func (v *verification) readTexts(ctx context.Context, page []judged, after int64) error {
-	i := 0
+// errEnough ends a read that has brought enough.
+var errEnough = errors.New("enough")
+
+// readTexts gives the texts after a seq to their entries, and returns those of
+// the page that it came to. One between them is of none.
+func (v *verification) readTexts(ctx context.Context, page []judged, after int64) ([]judged, error) {
+	i, size := 0, 0
 	err := v.selectTexts.each(ctx, []driver.Value{after, page[len(page)-1].seq}, func(row []driver.Value) error {
 		seq, _ := row[0].(int64)
 		for i < len(page)-1 && page[i].seq < seq {
 			i++
 		}
 		if page[i].seq != seq {
-			v.report.add(VerdictTampered, seq, "there are texts of no entry")
+			page[i].strays = append(page[i].strays, seq)
 			return nil
 		}
 		page[i].texts.scan(row[1:])
+		if size += len(page[i].texts.rest); size > verifyBytes {
+			return errEnough
+		}
 		return nil
 	})
-	if err != nil {
-		return storeError("reading texts", err)
+	switch {
+	case errors.Is(err, errEnough):
+		return page[:i+1], nil
+	case err != nil:
+		return nil, storeError("reading texts", err)
 	}
-	return nil
+	return page, nil
 }

@@ -1,8 +1,13 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,7 +31,7 @@ func writeStory(w io.Writer, x journal.Activity, s journal.Session) error {
 	}
 	_, err := io.WriteString(w, strings.Join(sideBySide(
 		"AS IT CAME", goneOr(x, "raw_args", x.RawArgs),
-		"AS IT RAN", goneOr(x, "normalized_args", pretty(x.NormalizedArgs)), width), "\n")+"\n")
+		"AS IT RAN", goneOr(x, "normalized_args", leaves(x.NormalizedArgs)), width), "\n")+"\n")
 	return err
 }
 
@@ -91,10 +96,63 @@ func askedBy(s journal.Session) []fact {
 	}
 	return []fact{
 		{"claims to be", strings.TrimSpace(s.Client.Name + " " + s.Client.Version)},
-		{"observed", pretty(s.Peer)},
+		{"observed", peerText(s.Peer)},
 		{"same uid", fmt.Sprint(s.SameUID)},
 		{"in a session", fmt.Sprintf("opened %s, with calls: %s", s.Opened.Local().Format(time.RFC3339), counts(s.Calls))},
 	}
+}
+
+// peerText is who was seen at the other end, in one line: the process, its parent
+// and so on.
+func peerText(raw json.RawMessage) string {
+	var p struct {
+		UID   *int `json:"uid"`
+		Chain []struct {
+			PID  int    `json:"pid"`
+			Name string `json:"name"`
+		} `json:"chain"`
+	}
+	if json.Unmarshal(raw, &p) != nil || p.UID == nil || len(p.Chain) == 0 {
+		return pretty(raw)
+	}
+	var parts []string
+	for _, c := range p.Chain {
+		parts = append(parts, fmt.Sprintf("%s[%d]", c.Name, c.PID))
+	}
+	return fmt.Sprintf("uid %d: %s", *p.UID, strings.Join(parts, " < "))
+}
+
+// leaves shows a JSON value as a line for each value in it, with its place. An
+// empty object or list has none.
+func leaves(raw json.RawMessage) string {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if len(raw) == 0 || dec.Decode(&v) != nil {
+		return string(raw)
+	}
+	return strings.Join(appendLeaves(nil, "", v), "\n")
+}
+
+func appendLeaves(lines []string, at string, v any) []string {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			lines = appendLeaves(lines, strings.TrimPrefix(at+"."+name, "."), v[name])
+		}
+		return lines
+	case []any:
+		for i, x := range v {
+			lines = appendLeaves(lines, fmt.Sprintf("%s[%d]", at, i), x)
+		}
+		return lines
+	case string:
+		if strings.ContainsAny(v, "\n\r") { // it could pass for lines of its own
+			v = strconv.Quote(v)
+		}
+		return append(lines, at+": "+v)
+	}
+	return append(lines, fmt.Sprintf("%s: %v", at, v))
 }
 
 // sideBySide sets two texts, made safe, in two columns that fill width. Lines are
