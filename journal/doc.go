@@ -51,16 +51,17 @@
 //	— executor/journal/139e3940e64b5491 YTXMXmyy7KO0fr2iQsJ1+INbpLPIDyltbdOQSnjBl6aNre9ON+aWwN17w34brGMakjsY4y+DTOFlyoMkbz5dH9rcjAk=
 //
 // Kinds: session.open, session.close, session.catalog, session.grant,
-// session.grant_end; intent, outcome, refused; change, vault.generation. An
+// session.grant_end; intent, outcome, refused; change, vault.generation,
+// redaction. An
 // activity has an intent and later an outcome, or is refused; a refused entry
 // may stand for several like calls. Its order is that of seq, whatever the clock did.
 //
 // # Texts
 //
 // Text that came from an agent, a downstream or an operator, and the plain
-// digests of it, is in no body: it stands in the table texts (seq, field, salt,
-// value), and the body holds "texts": {field: hash}. So a value can be taken
-// out later and the tree still stands. The hash is
+// digests of it, is in no body: it stands in the table texts, one row an entry,
+// and the body holds "texts": {field: hash}. So a value can be taken out later
+// and the tree still stands. The hash is
 //
 //	base64(SHA-256(salt ‖ field ‖ 0x00 ‖ value)), without padding
 //
@@ -69,8 +70,30 @@
 //
 //	crsyY+rDfsN6ZI/FKN5drXuDv/+qj9O+NoAAyKsPLqc
 //
+// The columns action_digest, downstream_target, credential, client_name and tool
+// hold those values; rest holds all salts and the other values, for each text
+//
+//	length of the field's name (1 byte) ‖ name ‖ salt ‖ length of the value (uvarint) ‖ value
+//
+// so that the one above alone is, in hex,
+//
+//	087261775f6172677330313233343536373839616263646566027b7d
+//
 // In the clear are ids, times, kinds, statuses, error codes, levels, revisions,
 // contract digests, builds, counts, names of registered tools, and MACs.
+//
+// Redact takes texts out: their row is written again without them, under
+// secure_delete, and the -wal is truncated. An entry of the kind redaction names
+// the entry and the fields, in the same commit. A text that is missing without
+// one, and one that is there again, are tampering.
+//
+// # Lookups
+//
+// The table lookups (field, value, seq) is an index of what nearly every call
+// has: 1 tool, 2 revision, 3 target, 4 credential, 5 action digest. It takes 256
+// entries or more at a time, which keeps five pages out of a commit, and a row
+// (0, empty, seq) says how far it goes; a query walks the entries behind that.
+// It proves nothing and follows from the entries: Verify compares the two.
 //
 // # Pin
 //
@@ -81,7 +104,8 @@
 //
 // The checksum tells a torn line from a written one; it is no signature. The
 // line is written after the commit and not synced by itself, so after a crash
-// it may be behind the log, never ahead of it.
+// it may be behind the log, never ahead of it. Without a pin that can be read
+// nothing is written; Repin makes a new one, against a head from elsewhere.
 //
 // # Concurrency
 //
@@ -89,6 +113,9 @@
 // SQLite's write lock, and what another process appended is taken over only if
 // it is signed and extends what is known. A lock that is held for longer than
 // 10 s refuses. Callers of one process that arrive together share a commit.
+// Readers hold no read for longer than a page takes (SQL and SQLite's own check of
+// its pages, at the end of Verify, excepted) and never keep a writer waiting; a
+// -wal that grows over 16 MB is emptied as soon as they leave a moment for it.
 // No file of a journal may be opened by other means in a process that has it
 // open: closing it would drop SQLite's POSIX locks.
 package journal

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"database/sql"
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,11 +33,20 @@ func TestDocExamples(t *testing.T) {
 	must(t, err)
 	doc, err := os.ReadFile("doc.go")
 	must(t, err)
-	for _, example := range []string{body, note, string(pub), string(pin), saltedExample} {
+	for _, example := range []string{body, note, string(pub), string(pin), saltedExample, restExample(t)} {
 		for line := range strings.SplitSeq(strings.TrimSpace(example), "\n") {
 			if line != "" && !bytes.Contains(doc, []byte("//\t"+line+"\n")) && !bytes.Contains(doc, []byte(" "+line+"\n")) {
 				t.Errorf("the package doc lacks %q", line)
 			}
 		}
 	}
+}
+
+// restExample is the text of the package doc as it is stored.
+func restExample(t *testing.T) string {
+	t.Helper()
+	rest := append([]byte("\x08raw_args0123456789abcdef"), 2, '{', '}')
+	again, err := journal.Rest(rest)
+	must(t, err)
+	return hex.EncodeToString(again)
 }
