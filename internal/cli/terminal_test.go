@@ -34,13 +34,19 @@ type person struct {
 // atTerminal starts executor for a home.
 func atTerminal(t *testing.T, home string, args ...string) *person {
 	t.Helper()
+	return atTerminalWith(t, nil, home, args...)
+}
+
+// atTerminalWith has more in the environment.
+func atTerminalWith(t *testing.T, env []string, home string, args ...string) *person {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, args...)
 	cmd.Args[0] = "executor"
-	cmd.Env = []string{"EXECUTOR_HOME=" + home, "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "GORACE=" + quickRace}
+	cmd.Env = append(env, "EXECUTOR_HOME="+home, "HOME="+t.TempDir(), "PATH="+os.Getenv("PATH"), "GORACE="+quickRace)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	if err != nil {
 		t.Fatal(err)
