@@ -31,7 +31,7 @@ type Journal struct {
 	creating bool
 
 	begin, end, dataVersion, selectActivity, insertEntry, insertTexts, selectMark, insertLookups,
-	waitLittle, waitLong, empty *statement
+	empty *statement
 }
 
 // maxReaders bounds the connections for lookups beside the one that writes.
@@ -133,7 +133,7 @@ func (j *Journal) prepare() (err error) {
 	for query, stmt := range map[string]**statement{
 		"BEGIN IMMEDIATE": &j.begin, "COMMIT": &j.end, "PRAGMA data_version": &j.dataVersion, selectActivity: &j.selectActivity,
 		insertEntry: &j.insertEntry, insertTexts: &j.insertTexts, "SELECT " + mark: &j.selectMark, insertLookups: &j.insertLookups,
-		"PRAGMA busy_timeout(40)": &j.waitLittle, "PRAGMA busy_timeout(10000)": &j.waitLong, "PRAGMA wal_checkpoint(TRUNCATE)": &j.empty,
+		"PRAGMA wal_checkpoint(TRUNCATE)": &j.empty,
 	} {
 		if *stmt, err = j.db.prepare(query); err != nil {
 			return err

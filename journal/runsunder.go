@@ -2,6 +2,8 @@ package journal
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -13,17 +15,38 @@ func (j *Journal) RanUnder(ctx context.Context, title string, since time.Time) (
 	if err != nil {
 		return 0, err
 	}
-	var n int
-	err = j.reads.QueryRowContext(ctx, `WITH runs AS (
-  SELECT CAST(t.value AS TEXT) AS basis FROM entries AS e
-  JOIN texts AS t ON t.seq = e.seq AND t.field = 'basis'
-  WHERE e.seq >= ?1 AND e.kind = 'intent')
-SELECT count(*) FROM runs
-  WHERE substr(basis, 1, length(?2)) = ?2
-     OR substr(basis, 1, 6) = 'grant ' AND substr(basis, instr(basis, ': ') + 2, length(?2)) = ?2`,
-		first, title+": ").Scan(&n)
+	rows, err := j.reads.QueryContext(ctx, `SELECT t.rest FROM entries AS e JOIN texts AS t ON t.seq = e.seq
+  WHERE e.seq >= ? AND e.kind = 'intent' AND instr(t.rest, CAST(? AS BLOB))`, first, title+": ")
 	if err != nil {
 		return 0, storeError("counting the calls of a rule", err)
 	}
+	defer rows.Close()
+	n := 0
+	for rows.Next() {
+		var rest []byte
+		if err := rows.Scan(&rest); err != nil {
+			return 0, storeError("counting the calls of a rule", err)
+		}
+		list, err := parseRest(rest)
+		if err != nil {
+			return 0, fmt.Errorf("counting the calls of a rule: %w: %w: %v", ErrUnavailable, ErrTampered, err)
+		}
+		for _, x := range list {
+			if x.field == fieldBasis && under(string(x.value), title) {
+				n++
+			}
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return 0, storeError("counting the calls of a rule", err)
+	}
 	return n, nil
+}
+
+// under reports whether a basis is a rule, or a grant whose scope begins with it.
+func under(basis, title string) bool {
+	if strings.HasPrefix(basis, "grant ") {
+		_, basis, _ = strings.Cut(basis, ": ")
+	}
+	return strings.HasPrefix(basis, title+": ")
 }

@@ -26,9 +26,15 @@ func (j *Journal) boundWAL(ctx context.Context) error {
 		return nil
 	}
 	j.tried = j.place.wal
-	var busy int64
-	err := errors.Join(j.waitLittle.ints(ctx, nil), j.empty.ints(ctx, nil, &busy), j.waitLong.ints(ctx, nil))
-	if err != nil && !isBusy(err) {
+	_, err := j.db.once(ctx, "PRAGMA busy_timeout(40)") // takes effect as it is prepared, so it cannot be kept
+	if err == nil {
+		var busy int64
+		if err = j.empty.ints(ctx, nil, &busy); isBusy(err) {
+			err = nil
+		}
+	}
+	_, back := j.db.once(ctx, "PRAGMA busy_timeout(10000)")
+	if err = errors.Join(err, back); err != nil {
 		return storeError("emptying the -wal", err)
 	}
 	return nil
