@@ -52,8 +52,20 @@ type Credential struct {
 	Name    string `json:"name"`
 	Version int    `json:"version"`
 	Type    string `json:"type"`
-	// Slot is where the secret goes: "header Authorization", "ssh authentication".
+	// Slot is where the secret goes: "header Authorization", "query api_key",
+	// "ssh authentication".
 	Slot string `json:"slot"`
+	// Token is set where a token is fetched with the secret, and sent in its place.
+	Token *Token `json:"token,omitempty"`
+}
+
+// A Token says where a credential's token comes from.
+type Token struct {
+	// URL is the normalized URL of the authorization server's token endpoint.
+	URL string `json:"url"`
+	// Resend: a 401 renews the token and sends the request once more. Only for reads,
+	// where one approval covers more than one request anyway.
+	Resend bool `json:"resend,omitempty"`
 }
 
 // Canonical returns the action's canonical JSON (RFC 8785).

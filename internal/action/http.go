@@ -23,6 +23,8 @@ type HTTP struct {
 	TLS       TLS
 	Address   Address
 	Limits    Limits
+	// Cookies: values of Set-Cookie are given to the caller instead of withheld.
+	Cookies bool
 }
 
 // A Header is one header line.
@@ -88,6 +90,7 @@ func (h *HTTP) MarshalJSON() ([]byte, error) {
 		TLS        TLS         `json:"tls"`
 		Address    Address     `json:"address"`
 		Limits     limits      `json:"limits"`
+		Cookies    bool        `json:"cookies,omitempty"`
 	}{Format, h.Kind(), h.Method, h.URL, nonNil(h.Headers), h.Body, h.Credential, h.Binding,
-		h.Redirects, h.TLS, h.Address, h.Limits.canonical()})
+		h.Redirects, h.TLS, h.Address, h.Limits.canonical(), h.Cookies})
 }

@@ -33,7 +33,7 @@ type Binding struct {
 func (g *Generation) BindURL(u target.URL, named string) (Binding, error) {
 	b := Binding{Floor: action.None}
 	var best target.Pattern
-	for _, c := range g.Credentials() {
+	for _, c := range g.ordered {
 		p, ok := c.match(u)
 		if !ok {
 			continue
@@ -58,9 +58,9 @@ func (g *Generation) BindURL(u target.URL, named string) (Binding, error) {
 
 // match returns the credential's longest pattern that covers u.
 func (c *Credential) match(u target.URL) (best target.Pattern, ok bool) {
-	for _, p := range c.patterns {
-		if p.MatchURL(u) && (!ok || p.Len() > best.Len()) {
-			best, ok = p, true
+	for i := range c.patterns {
+		if p := &c.patterns[i]; p.MatchURL(u) && (!ok || p.Len() > best.Len()) {
+			best, ok = *p, true
 		}
 	}
 	return best, ok

@@ -15,6 +15,11 @@ const (
 	Bearer      = "bearer"
 	Basic       = "basic"
 	HeaderType  = "header"
+	Query       = "query"
+	Cookie      = "cookie"
+	AWSSigV4    = "aws-sigv4"
+	OAuth2      = "oauth2-client"
+	MTLS        = "mtls"
 	SSHKey      = "ssh-key"
 	SSHPassword = "ssh-password"
 )
@@ -32,9 +37,31 @@ type Credential struct {
 	// Username belongs to a basic credential.
 	Username string `json:"username,omitempty"`
 	// Header and Format belong to a header credential; Format holds {secret} once.
-	Header  string    `json:"header,omitempty"`
-	Format  string    `json:"format,omitempty"`
-	Created time.Time `json:"created"`
+	Header string `json:"header,omitempty"`
+	Format string `json:"format,omitempty"`
+	// Param is the name of a query credential's parameter, CookieName that of a
+	// cookie credential's cookie.
+	Param      string `json:"param,omitempty"`
+	CookieName string `json:"cookie,omitempty"`
+	// Region, Service and AccessKeyID belong to an aws-sigv4 credential.
+	Region      string `json:"region,omitempty"`
+	Service     string `json:"service,omitempty"`
+	AccessKeyID string `json:"access_key_id,omitempty"`
+	// TokenURL, ClientID and Scopes belong to an oauth2-client credential.
+	TokenURL string   `json:"token_url,omitempty"`
+	ClientID string   `json:"client_id,omitempty"`
+	Scopes   []string `json:"scopes,omitempty"`
+	// Cert is an mtls credential's certificate chain in PEM; the key is the secret.
+	Cert string `json:"cert,omitempty"`
+	// CA is a bundle of private authorities in PEM that replaces the system's roots.
+	CA string `json:"ca,omitempty"`
+	// SkipVerify: the server's certificate is not verified.
+	SkipVerify bool `json:"skip_verify,omitempty"`
+	// AllowSetCookie: the caller is given values of Set-Cookie.
+	AllowSetCookie bool `json:"allow_set_cookie,omitempty"`
+	// IdempotencyHeader carries a call's idempotency key; "" is Idempotency-Key.
+	IdempotencyHeader string    `json:"idempotency_header,omitempty"`
+	Created           time.Time `json:"created"`
 	// RestoredFrom is the version whose secret a rollback brought back, or 0.
 	RestoredFrom int `json:"restored_from,omitempty"`
 
@@ -73,6 +100,8 @@ func (c *Credential) Slot() string {
 		return "header Authorization"
 	case HeaderType:
 		return "header " + c.Header
+	case Query, Cookie, AWSSigV4, OAuth2, MTLS:
+		return c.furtherSlot()
 	default:
 		return "ssh authentication"
 	}
@@ -80,7 +109,11 @@ func (c *Credential) Slot() string {
 
 // Ref is the credential as an action names it.
 func (c *Credential) Ref() *action.Credential {
-	return &action.Credential{Name: c.Name, Version: c.Version, Type: c.Type, Slot: c.Slot()}
+	ref := &action.Credential{Name: c.Name, Version: c.Version, Type: c.Type, Slot: c.Slot()}
+	if c.Type == OAuth2 {
+		ref.Token = &action.Token{URL: c.TokenURL}
+	}
+	return ref
 }
 
 func (c *Credential) compile() error {
@@ -105,11 +138,11 @@ func (c *Credential) compile() error {
 }
 
 func (c *Credential) checkType() error {
-	if c.Type != Basic && c.Username != "" {
-		return fmt.Errorf("a username belongs to a credential of type basic")
+	if err := c.checkStrays(); err != nil {
+		return err
 	}
-	if c.Type != HeaderType && (c.Header != "" || c.Format != "") {
-		return fmt.Errorf("a header name and format belong to a credential of type header")
+	if err := c.checkServer(); err != nil {
+		return err
 	}
 	switch c.Type {
 	case Bearer, SSHKey, SSHPassword:
@@ -121,8 +154,18 @@ func (c *Credential) checkType() error {
 		return nil
 	case HeaderType:
 		return c.checkHeader()
+	case Query:
+		return c.checkQuery()
+	case Cookie:
+		return c.checkCookie()
+	case AWSSigV4:
+		return c.checkAWS()
+	case OAuth2:
+		return c.checkOAuth2()
+	case MTLS:
+		return c.checkMTLS()
 	default:
-		return fmt.Errorf("type %q is not one of bearer, basic, header, ssh-key, ssh-password", c.Type)
+		return fmt.Errorf("type %q is not one of %s", c.Type, strings.Join(Types(), ", "))
 	}
 }
 
@@ -138,6 +181,9 @@ func (c *Credential) checkHeader() error {
 	}
 	if action.Framing(c.Header) {
 		return fmt.Errorf("header %q belongs to the connection and cannot carry a credential", c.Header)
+	}
+	if strings.EqualFold(c.Header, c.IdempotencyName()) {
+		return fmt.Errorf("header %q carries the credential and cannot carry an idempotency key too", c.Header)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"executor/internal/action"
@@ -53,6 +54,7 @@ type Ref struct {
 type Generation struct {
 	number      uint64
 	credentials map[string]*Credential // newest version by name
+	ordered     []*Credential          // the same by name
 	hosts       map[string]*Host
 	rules       map[string]*Rule
 }
@@ -65,6 +67,7 @@ func Load(number uint64, items []Item) (*Generation, error) {
 			return nil, fmt.Errorf("%s %q version %d: %w", it.Kind, it.Name, it.Version, err)
 		}
 	}
+	g.ordered = sorted(g.credentials)
 	return g, nil
 }
 
@@ -119,7 +122,7 @@ func decode(it Item, v any) error { return strictjson.Decode(it.Body, v) }
 func (g *Generation) Number() uint64 { return g.number }
 
 // Credentials returns the newest version of each credential, by name.
-func (g *Generation) Credentials() []*Credential { return sorted(g.credentials) }
+func (g *Generation) Credentials() []*Credential { return slices.Clone(g.ordered) }
 
 // Hosts returns the hosts, by name.
 func (g *Generation) Hosts() []*Host { return sorted(g.hosts) }
