@@ -47,6 +47,12 @@
 // values is a secret too, as text alone, PEM's BEGIN and END lines excepted; the
 // whole also matches with CRLF for LF and without its last line end.
 //
+// # Derived secrets
+//
+// A token or signature that is made from a secret while the program runs is made
+// known with [Set.Learn], before it is sent. Sets share what they learn through
+// one [Derived], so that a call which began earlier masks it too.
+//
 // # Cost
 //
 // Linear in the text, whatever the number of secrets. Text that is full of

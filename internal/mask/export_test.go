@@ -14,6 +14,7 @@ func Hits(s *Set, text []byte, piece int, fast bool) [][2]int {
 			sc.scan(text[:end], 0, from)
 		}
 	} else {
+		sc.decode()
 		for i, c := range text {
 			for _, ch := range append(sc.views, sc.raw) {
 				ch.feed(symbol{c, i, i + 1}, ch.emit)

@@ -6,7 +6,7 @@ package mask
 type scanner struct {
 	e     *engine
 	raw   *channel   // the stream as it is
-	views []*channel // what is decoded of it
+	views []*channel // what is decoded of it; nil before the first escape
 	found func(hit)
 
 	fast              bool
@@ -18,13 +18,17 @@ type scanner struct {
 func newScanner(e *engine, found func(hit)) *scanner {
 	s := &scanner{e: e, found: found, fast: true, lastLine: -1}
 	s.raw = newChannel(e, view{}, true, found)
-	s.views = []*channel{
-		newChannel(e, view{decodes: percent | backslash | reference, repeats: true}, true, found),
-		newChannel(e, view{decodes: percent}, false, found),
-		newChannel(e, view{decodes: backslash}, false, found),
-		newChannel(e, view{decodes: reference}, false, found),
-	}
 	return s
+}
+
+// decode makes the views, which a stream without an escape does not need.
+func (s *scanner) decode() {
+	s.views = []*channel{
+		newChannel(s.e, view{decodes: percent | backslash | reference, repeats: true}, true, s.found),
+		newChannel(s.e, view{decodes: percent}, false, s.found),
+		newChannel(s.e, view{decodes: backslash}, false, s.found),
+		newChannel(s.e, view{decodes: reference}, false, s.found),
+	}
 }
 
 // scan reads src from the index from on; base is the place of src[0] in the
@@ -44,6 +48,9 @@ func (s *scanner) scan(src []byte, base, from int) {
 
 // slow feeds a byte to every view that does not read the same as raw.
 func (s *scanner) slow(sym symbol) {
+	if s.views == nil && (percent | backslash | reference).begin(sym.b) {
+		s.decode()
+	}
 	for _, c := range s.views {
 		if c.apart || c.decodes.begin(sym.b) {
 			c.part(s.raw)

@@ -20,10 +20,11 @@ type Named struct {
 // A nil Set, the zero value and one that was wiped cannot mask, and let nothing
 // through: see ErrWiped, Bytes, Contains. The Set without secrets is NewSet(nil).
 type Set struct {
-	mu     sync.RWMutex
-	strong *engine
-	weak   map[string]*engine // by name
-	names  []string           // by owner; not secret
+	mu      sync.RWMutex
+	strong  *engine
+	weak    map[string]*engine // by name
+	names   []string           // by owner; not secret
+	derived *Derived           // nil for none
 }
 
 // NewSet derives a Set from secrets, which it does not keep: they may be wiped
@@ -108,6 +109,10 @@ func (s *Set) Weak(name string) bool {
 // The caller closes it, with Close or Cut; dst stays open.
 func (s *Set) Writer(dst io.Writer, inUse string) *Writer {
 	w := &Writer{set: s, dst: dst}
+	if learned := s.learned(); learned != nil {
+		w.next = learned.Writer(dst, inUse)
+		w.dst = w.next
+	}
 	w.locked(func() {
 		if !s.strong.empty {
 			w.strong = newScanner(s.strong, func(h hit) { w.clusters.add(h) })
@@ -120,24 +125,55 @@ func (s *Set) Writer(dst io.Writer, inUse string) *Writer {
 }
 
 // Bytes returns b with strong secrets masked, as a Writer would; b is not
-// changed. With WeakSeen the weak secret is still in the text, and the caller
-// drops it. From a Set that cannot mask comes a mask alone, and nothing for
-// nothing.
+// changed, and returned itself where there is nothing to mask. With WeakSeen the
+// weak secret is still in the text, and the caller drops it. From a Set that
+// cannot mask comes a mask alone, and nothing for nothing.
 func (s *Set) Bytes(b []byte, inUse string) ([]byte, Report) {
+	if s.Clean(b, inUse) {
+		return b, Report{}
+	}
 	var out bytes.Buffer
 	out.Grow(len(b))
 	w := s.Writer(&out, inUse)
 	w.Write(b)
 	w.Close()
-	if w.report.Wiped && len(b) > 0 {
-		return []byte(Mask(withheld)), w.report
+	report := w.Report()
+	if report.Wiped && len(b) > 0 {
+		return []byte(Mask(withheld)), report
 	}
-	return out.Bytes(), w.report
+	return out.Bytes(), report
+}
+
+// Clean reports that nothing in b is to be masked or reported. It is a glance
+// without allocations: what it does not see at once, it says no to.
+func (s *Set) Clean(b []byte, inUse string) (clean bool) {
+	s.use(func() {
+		weak, watched := s.weak[inUse]
+		clean = s.strong.glance(b) && (!watched || weak.glance(b))
+	})
+	if learned := s.learned(); clean && learned != nil {
+		return learned.Clean(b, inUse)
+	}
+	return clean
+}
+
+// glance takes the fast path alone: reaching the end of b on it, no match is
+// more than begun.
+func (e *engine) glance(b []byte) bool {
+	if e.empty {
+		return true
+	}
+	s := scanner{e: e, fast: true, lastLine: -1}
+	return s.plain(b, 0, 0) == len(b)
 }
 
 // String is Bytes for a string.
 func (s *Set) String(text string, inUse string) (string, Report) {
-	out, report := s.Bytes([]byte(text), inUse)
+	b := []byte(text)
+	if s.Clean(b, inUse) {
+		return text, Report{}
+	}
+	out, report := s.Bytes(b, inUse)
 	return string(out), report
 }
 
@@ -160,5 +196,8 @@ func (s *Set) Contains(b []byte) (name string, ok bool) {
 			name = s.names[found[0].owner]
 		}
 	})
+	if learned := s.learned(); !ok && learned != nil {
+		return learned.Contains(b)
+	}
 	return name, ok
 }

@@ -42,6 +42,7 @@ func (r Report) Total() int {
 type Writer struct {
 	set      *Set
 	dst      io.Writer
+	next     *Writer  // dst, where derived secrets are looked for as well
 	strong   *scanner // nil when there is nothing to look for
 	weak     *scanner // nil when the credential in use has no weak secret
 	buf      []byte   // of the stream, from base on
@@ -80,6 +81,17 @@ func (w *Writer) Cut() error { return w.end(true) }
 func (w *Writer) Report() Report {
 	r := w.report
 	r.Redactions = maps.Clone(r.Redactions)
+	if w.next == nil {
+		return r
+	}
+	further := w.next.Report()
+	r.WeakSeen, r.Wiped = r.WeakSeen || further.WeakSeen, r.Wiped || further.Wiped
+	for name, n := range further.Redactions {
+		if r.Redactions == nil {
+			r.Redactions = map[string]int{}
+		}
+		r.Redactions[name] += n
+	}
 	return r
 }
 
@@ -117,6 +129,11 @@ func (w *Writer) end(cut bool) error {
 		w.send()
 	}
 	clear(w.buf[:cap(w.buf)])
+	if w.next != nil {
+		if err := w.next.end(cut); w.err == nil {
+			w.err = err
+		}
+	}
 	err := w.err
 	if err == nil {
 		w.err = ErrClosed
