@@ -9,8 +9,9 @@ import (
 // A Pattern is one target that a credential or rule is bound to. Patterns that
 // are equal under == match the same targets. The zero value matches nothing.
 type Pattern struct {
-	url URL    // for http and https
-	ssh string // host:port, for ssh
+	url     URL    // for http and https
+	ssh     string // host:port, for ssh
+	private bool   // see Private
 }
 
 // ParsePattern reads https://host[:port]/path-prefix, http://… to exact
@@ -25,7 +26,7 @@ func ParsePattern(s string) (Pattern, error) {
 		if err != nil {
 			return Pattern{}, err
 		}
-		return Pattern{ssh: addr}, nil
+		return Pattern{ssh: addr}.judged(), nil
 	}
 	if strings.Contains(s, "?") {
 		return Pattern{}, errors.New("a target has no query; leave the ? and what follows it out")
@@ -37,7 +38,14 @@ func ParsePattern(s string) (Pattern, error) {
 	if err := checkBindable(u); err != nil {
 		return Pattern{}, err
 	}
-	return Pattern{url: u}, nil
+	return Pattern{url: u}.judged(), nil
+}
+
+// judged returns p with what its host is, looked up once.
+func (p Pattern) judged() Pattern {
+	v, known := judgeHost(p.Host())
+	p.private = known && v.Class() == Private
+	return p
 }
 
 func checkBindable(u URL) error {
@@ -53,7 +61,7 @@ func checkBindable(u URL) error {
 // MatchURL reports whether u lies under the pattern: the same scheme, host and
 // effective port, and a path that is the pattern's or continues it at a slash.
 func (p Pattern) MatchURL(u URL) bool {
-	if p.url == (URL{}) || p.url.Origin() != u.Origin() {
+	if p.url.host == "" || p.url.host != u.host || p.url.port != u.port || p.url.scheme != u.scheme {
 		return false
 	}
 	rest, ok := strings.CutPrefix(u.Path(), p.url.Path())
@@ -71,10 +79,7 @@ func (p Pattern) Len() int { return len(p.url.Path()) }
 
 // Private reports whether the pattern names a private or loopback address, or
 // localhost, and so permits dialing private addresses.
-func (p Pattern) Private() bool {
-	v, known := judgeHost(p.Host())
-	return known && v.Class() == Private
-}
+func (p Pattern) Private() bool { return p.private }
 
 // Scheme is "https", "http" or "ssh", "" for the zero value.
 func (p Pattern) Scheme() string {

@@ -20,6 +20,7 @@ type URL struct {
 	port   string // effective, never empty
 	path   string // begins with a slash
 	query  string // without the question mark
+	origin string // as in Origin, from the fields above
 }
 
 // Parse reads and normalizes a URL. The error is a sentence for the caller of a
@@ -38,6 +39,10 @@ func Parse(raw string) (URL, error) {
 	if u.host, u.port, err = parseAuthority(p.authority, defaultPort(p.scheme)); err != nil {
 		return URL{}, err
 	}
+	u.origin = u.scheme + "://" + bracket(u.host)
+	if u.port != defaultPort(u.scheme) {
+		u.origin = u.scheme + "://" + u.HostPort()
+	}
 	if u.path, err = normalizePath(p.path); err != nil {
 		return URL{}, fmt.Errorf("%w (the host is %s)", err, u.host)
 	}
@@ -52,10 +57,10 @@ func Parse(raw string) (URL, error) {
 
 // String returns the bytes that are matched, shown, journaled and sent.
 func (u URL) String() string {
-	if u == (URL{}) {
-		return ""
+	if u.query == "" {
+		return u.origin + u.path
 	}
-	return u.Origin() + u.RequestURI()
+	return u.origin + u.path + "?" + u.query
 }
 
 // Scheme is "http" or "https".
@@ -70,12 +75,7 @@ func (u URL) Port() string { return u.port }
 
 // Origin is scheme, host and, when it is not the scheme's own, port:
 // "https://api.example.com", "http://[::1]:8080".
-func (u URL) Origin() string {
-	if u.port == defaultPort(u.scheme) {
-		return u.scheme + "://" + bracket(u.host)
-	}
-	return u.scheme + "://" + u.HostPort()
-}
+func (u URL) Origin() string { return u.origin }
 
 // HostPort is host and effective port, an IPv6 address in brackets: what is dialed.
 func (u URL) HostPort() string { return bracket(u.host) + ":" + u.port }
