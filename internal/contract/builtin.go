@@ -18,6 +18,7 @@ func Builtin() ([]*Tool, error) {
 		file   string
 		render func(json.RawMessage) (Draft, error)
 	}{
+		{"http_get.1", renderHTTPGet},
 		{"http_request.1", renderHTTPRequest},
 		{"list_targets.1", renderListTargets},
 		{"ssh_exec.1", renderSSHExec},

@@ -57,6 +57,13 @@ func calls() map[string][][2]string {
 			{`{"method":"POST","url":"https://a.example/","json":{"n":12345678901234567890}}`, "ok"},
 			{`{"method":"POST","url":"https://a.example/","json":null}`, "ok"},
 			{`{"method":"GET","url":"https://a.example/","query":{"q":"x y","tag":["a","b"]},"headers":{"X-Note":"1"},"credential":"ci","timeout_s":600,"max_bytes":1}`, "ok"},
+			{`{"method":"POST","url":"https://a.example/","form":{"a":"1","b":["2","3"]},"idempotency_key":"k-1"}`, "ok"},
+			{`{"method":"POST","url":"https://a.example/","multipart":[{"name":"f","filename":"a.csv","content_type":"text/csv","text":"x"},{"name":"g","base64":"AAE="}]}`, "ok"},
+			{`{"method":"POST","url":"https://a.example/","form":{"a":1}}`, "/form/a"},
+			{`{"method":"POST","url":"https://a.example/","multipart":[]}`, "/multipart"},
+			{`{"method":"POST","url":"https://a.example/","multipart":[{"name":"","text":"x"}]}`, "/multipart/0"},
+			{`{"method":"POST","url":"https://a.example/","multipart":[{"name":"f","text":"x","size":1}]}`, "/multipart/0/size"},
+			{`{"method":"POST","url":"https://a.example/","idempotency_key":""}`, "/idempotency_key"},
 			{`{"method":"GET"}`, "/url"},
 			{`{"url":"https://a.example/"}`, "/method"},
 			{`{"method":"get","url":"https://a.example/"}`, "/method"},
@@ -74,6 +81,13 @@ func calls() map[string][][2]string {
 			{`{"method":"POST","url":"https://a.example/","body":null}`, "/body"},
 			{`{"method":"GET","url":"https://a.example/","credential":""}`, "/credential"},
 			{`[]`, ""},
+		},
+		"http_get": {
+			{`{"url":"https://a.example/","query":{"q":"1"},"headers":{"Accept":"text/csv"},"credential":"ci","timeout_s":5,"max_bytes":10}`, "ok"},
+			{`{}`, "/url"},
+			{`{"url":"https://a.example/","method":"POST"}`, "/method"},
+			{`{"url":"https://a.example/","json":{}}`, "/json"},
+			{`{"url":"https://a.example/","idempotency_key":"k"}`, "/idempotency_key"},
 		},
 		"ssh_exec": {
 			{`{"host":"web-1","command":"uptime"}`, "ok"},
@@ -135,7 +149,7 @@ func FuzzRenderAcceptsWhatTheSchemaAccepts(f *testing.F) {
 	}
 	cs := map[string]*contract.Contract{}
 	schemas := map[string]*jsonschema.Resolved{}
-	for _, name := range []string{"http_request", "ssh_exec", "list_targets"} {
+	for _, name := range []string{"http_get", "http_request", "ssh_exec", "list_targets"} {
 		cs[name] = tool(f, name)
 		schemas[name] = resolved(f, cs[name].Input)
 	}

@@ -22,8 +22,10 @@ type HTTPDraft struct {
 	ContentType string
 	// Credential is the name that the caller asked for, or "".
 	Credential string
-	Timeout    time.Duration
-	MaxBytes   int
+	// IdempotencyKey is sent in the header that the credential names, or is "".
+	IdempotencyKey string
+	Timeout        time.Duration
+	MaxBytes       int
 }
 
 // SSHDraft is a command before its host is looked up.
