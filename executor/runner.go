@@ -28,6 +28,9 @@ type Lease struct {
 	Meta   policy.Credential
 	Secret *secret.Secret
 	Hops   []*Lease
+	// Learn tells the masks of a secret that was made from this one, a token or a
+	// signature, before it is sent. Without it, or when it reports false, none is made.
+	Learn func(derived *secret.Secret) bool
 }
 
 // Wipe ends the lease.

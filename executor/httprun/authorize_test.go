@@ -25,6 +25,11 @@ func TestAuthorize(t *testing.T) {
 		}
 	}
 	h := http.Header{}
+	for _, kind := range []string{policy.OAuth2, policy.AWSSigV4, policy.Query, policy.Cookie, policy.MTLS} {
+		if err := httprun.Authorize(h, &policy.Credential{Type: kind}, secret.New([]byte("s3cret"))); err == nil || len(h) > 0 {
+			t.Errorf("the secret of %s went out as it is: %v, %v", kind, h, err)
+		}
+	}
 	if err := httprun.Authorize(h, &policy.Credential{Type: policy.SSHKey}, secret.New([]byte("s3cret"))); err == nil || len(h) > 0 {
 		t.Errorf("an SSH key: %v, %v", h, err)
 	}

@@ -58,26 +58,36 @@ func (c *call) extent() string {
 
 func (c *call) unreachable(err error) string {
 	host := c.url.HostPort()
-	var dns *net.DNSError
-	var record tls.RecordHeaderError
-	var op *net.OpError
 	switch {
 	case c.begun && strings.HasPrefix(err.Error(), "net/http: server response headers exceeded"):
 		return fmt.Sprintf("the header of the answer from %s is larger than %d bytes%s", host, maxHeaderBytes, c.extent())
 	case c.begun:
 		return fmt.Sprintf("the connection to %s ended before a complete answer%s", host, c.extent())
-	case errors.As(err, &dns):
-		return fmt.Sprintf("the name %s could not be resolved", c.url.Host())
-	case certificate(err) != "":
-		return fmt.Sprintf("the TLS certificate of %s %s", host, certificate(err))
-	case errors.As(err, &record):
-		return host + " does not speak TLS"
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return host + " refused the connection"
-	case errors.As(err, &op) && op.Op == "dial":
-		return "no connection to " + host
+	}
+	if reason := connectFailure(err, host, c.url.Host()); reason != "" {
+		return reason
 	}
 	return "no TLS connection to " + host + ": the handshake failed"
+}
+
+// connectFailure says why there is no connection, or "".
+func connectFailure(err error, hostport, host string) string {
+	var dns *net.DNSError
+	var record tls.RecordHeaderError
+	var op *net.OpError
+	switch {
+	case errors.As(err, &dns):
+		return fmt.Sprintf("the name %s could not be resolved", host)
+	case certificate(err) != "":
+		return fmt.Sprintf("the TLS certificate of %s %s", hostport, certificate(err))
+	case errors.As(err, &record):
+		return hostport + " does not speak TLS"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return hostport + " refused the connection"
+	case errors.As(err, &op) && op.Op == "dial":
+		return "no connection to " + hostport
+	}
+	return ""
 }
 
 func certificate(err error) string {

@@ -13,11 +13,12 @@ const Withheld = "[withheld]"
 
 // responseHeaders lists the headers by name. A cookie that the server sets is a
 // credential of its own: its name stays, its value and attributes do not.
-func responseHeaders(header http.Header) []action.Header {
-	var out []action.Header
+// Where the binding allows it, it is passed on.
+func responseHeaders(header http.Header, cookies bool) []action.Header {
+	out := make([]action.Header, 0, len(header))
 	for name, values := range header {
 		for _, v := range values {
-			if name == "Set-Cookie" || name == "Set-Cookie2" {
+			if !cookies && (name == "Set-Cookie" || name == "Set-Cookie2") {
 				v = withhold(v)
 			}
 			out = append(out, action.Header{Name: name, Value: v})

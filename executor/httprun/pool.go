@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"executor/executor"
 	"executor/internal/action"
 )
 
@@ -23,6 +24,7 @@ type poolKey struct {
 	tls        action.TLS
 	private    bool
 	mode       mode
+	token      bool // for the token endpoint, not the target
 }
 
 func keyOf(h *action.HTTP) poolKey {
@@ -30,6 +32,13 @@ func keyOf(h *action.HTTP) poolKey {
 	if h.Credential != nil {
 		k.credential, k.version = h.Credential.Name, h.Credential.Version
 	}
+	return k
+}
+
+// tokenPoolKey is the pool for the token endpoint, which is always verified.
+func tokenPoolKey(h *action.HTTP) poolKey {
+	k := keyOf(h)
+	k.tls.ClientCert, k.tls.SkipVerify, k.mode, k.token = "", false, anyProtocol, true
 	return k
 }
 
@@ -45,7 +54,8 @@ type pools struct {
 	open  map[poolKey]*pool
 }
 
-func (ps *pools) get(k poolKey) *pool {
+// get returns the pool for k, made with the credential of the lease if there is none.
+func (ps *pools) get(k poolKey, l *executor.Lease) (*pool, error) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	ps.clock++
@@ -54,11 +64,15 @@ func (ps *pools) get(k poolKey) *pool {
 		if len(ps.open) >= ps.cfg.MaxPools {
 			ps.dropOldest()
 		}
-		p = &pool{transport: newTransport(ps.cfg, k)}
+		config, err := tlsConfig(ps.cfg, k, l)
+		if err != nil {
+			return nil, err
+		}
+		p = &pool{transport: newTransport(ps.cfg, k, config)}
 		ps.open[k] = p
 	}
 	p.used = ps.clock
-	return p
+	return p, nil
 }
 
 func (ps *pools) dropOldest() {
@@ -82,7 +96,7 @@ func (ps *pools) close() {
 	clear(ps.open)
 }
 
-func newTransport(cfg Config, k poolKey) *http.Transport {
+func newTransport(cfg Config, k poolKey, config *tls.Config) *http.Transport {
 	d := &dialer{resolver: cfg.Resolver, dialer: cfg.Dialer, private: k.private}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -90,7 +104,7 @@ func newTransport(cfg Config, k poolKey) *http.Transport {
 	return &http.Transport{
 		Proxy:                  nil,
 		DialContext:            d.dial,
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.Roots},
+		TLSClientConfig:        config,
 		TLSHandshakeTimeout:    handshakeTimeout,
 		Protocols:              protocols,
 		DisableCompression:     true,

@@ -2,13 +2,9 @@ package httprun
 
 import (
 	"bytes"
-	"compress/flate"
-	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"executor/executor"
@@ -22,28 +18,37 @@ const (
 	discardTime  = 300 * time.Millisecond
 )
 
-// read turns the answer into the response, with at most maxBytes of its body,
-// and closes it. Beside an error the response holds what came.
-func read(at target.URL, answer *http.Response, r redirection, maxBytes int) (*executor.HTTPResponse, error) {
+// read turns the answer into the response, with at most the action's MaxBytes of
+// its body, and closes it. Beside an error the response holds what came.
+func (c *call) read(at target.URL, answer *http.Response, r redirection) (*executor.HTTPResponse, error) {
 	defer answer.Body.Close()
+	maxBytes := int64(c.action.Limits.MaxBytes)
 	out := &executor.HTTPResponse{
 		Status: answer.StatusCode, ContentType: answer.Header.Get("Content-Type"),
 		Redirect: r.url, Note: r.note, FinalURL: at.String(),
 	}
-	body := decoded(answer)
-	out.Headers = responseHeaders(answer.Header)
+	plain := decoded(answer)
+	body, converted := toUTF8(plain, out.ContentType)
+	out.Headers = responseHeaders(answer.Header, c.action.Cookies)
 	var buf bytes.Buffer
-	n, err := io.Copy(&buf, io.LimitReader(body, int64(maxBytes)))
+	if n := answer.ContentLength; 0 < n && n <= maxBytes {
+		buf.Grow(int(n) + bytes.MinRead)
+	}
+	n, err := io.Copy(&buf, io.LimitReader(body, maxBytes))
 	out.Body, out.Total = buf.Bytes(), n
-	if err == nil && n == int64(maxBytes) {
+	if err == nil && n == maxBytes {
 		rest, whole := count(body, answer.Body)
 		out.Truncated, out.Total = rest > 0 || !whole, n+rest
 	}
-	if damagedGzip(err) {
+	if n > 0 && converted != "" {
+		out.Note = notes(out.Note, converted)
+	}
+	if plain.damaged(err) {
 		out.Truncated = true
-		out.Note = strings.TrimPrefix(out.Note+fmt.Sprintf("; the answer's gzip is damaged after %d bytes", n), "; ")
+		out.Note = notes(out.Note, fmt.Sprintf("the answer's %s is damaged after %d bytes", plain.name, n))
 		return out, nil
 	}
+	out.Truncated = out.Truncated || err != nil
 	return out, err
 }
 
@@ -56,41 +61,8 @@ func count(body io.Reader, under io.Closer) (n int64, whole bool) {
 	return n, err == io.EOF
 }
 
-// discard empties the body of a redirect that is followed.
+// discard empties the body of an answer that is not the last one.
 func discard(body io.ReadCloser) {
 	count(body, body)
 	body.Close()
-}
-
-// decoded returns the body without its gzip, which is also taken off the header.
-// Any other encoding is passed on as it is, under its own header.
-func decoded(answer *http.Response) io.Reader {
-	if !strings.EqualFold(answer.Header.Get("Content-Encoding"), "gzip") || len(answer.Header["Content-Encoding"]) != 1 {
-		return answer.Body
-	}
-	answer.Header.Del("Content-Encoding")
-	answer.Header.Del("Content-Length")
-	return &gunzip{from: answer.Body}
-}
-
-// gunzip begins to decompress at the first Read; a body without a byte is empty.
-type gunzip struct {
-	from io.Reader
-	zr   *gzip.Reader
-}
-
-func (g *gunzip) Read(p []byte) (int, error) {
-	if g.zr == nil {
-		zr, err := gzip.NewReader(g.from)
-		if err != nil {
-			return 0, err
-		}
-		g.zr = zr
-	}
-	return g.zr.Read(p)
-}
-
-func damagedGzip(err error) bool {
-	var corrupt flate.CorruptInputError
-	return errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt)
 }

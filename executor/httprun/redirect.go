@@ -59,6 +59,8 @@ func (c *call) refusal(from, to target.URL, hops int) string {
 		return fmt.Sprintf("%d were followed already", hops)
 	case err != nil || !within.MatchURL(to):
 		return "it leaves the credential's binding"
+	case c.action.Credential != nil && c.lease.Meta.OccupiesParam(to.RawQuery()):
+		return "it names the credential's own parameter"
 	}
 	return ""
 }

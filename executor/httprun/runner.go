@@ -30,6 +30,8 @@ type Config struct {
 	Roots *x509.CertPool
 	// Idle is how long an unused connection is kept; 0 is 60 s.
 	Idle time.Duration
+	// Clock dates AWS signatures and the end of tokens; nil is the system's.
+	Clock func() time.Time
 	// MaxPools bounds the pools of connections, one per credential version and
 	// policy; 0 is 64. The one that was not used for longest is given up.
 	MaxPools int
@@ -37,7 +39,8 @@ type Config struct {
 
 // A Runner runs *action.HTTP. It is safe for concurrent use.
 type Runner struct {
-	pools *pools
+	pools  *pools
+	tokens tokens
 }
 
 var _ executor.Runner = (*Runner)(nil)
@@ -50,6 +53,9 @@ func New(cfg Config) *Runner {
 	if cfg.Idle == 0 {
 		cfg.Idle = time.Minute
 	}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
 	if cfg.MaxPools == 0 {
 		cfg.MaxPools = 64
 	}
@@ -58,7 +64,15 @@ func New(cfg Config) *Runner {
 
 // Close closes the connections that are not in use, and those in use as soon as
 // their answer was read. A later Run opens new ones.
-func (r *Runner) Close() { r.pools.close() }
+func (r *Runner) Close() { r.Forget() }
+
+// Forget drops what is kept from one Run to the next: connections, with the
+// client keys that they were made with, and tokens. It is called when the vault
+// is locked. Runs that are under way go on.
+func (r *Runner) Forget() {
+	r.pools.close()
+	r.tokens.forget()
+}
 
 // Run sends the action. See executor.Runner; beside an error the response holds
 // what came so far, with Status 0 when no answer came.
@@ -68,6 +82,13 @@ func (r *Runner) Run(ctx context.Context, a action.Action, l *executor.Lease, st
 		return nil, internal("this runner sends HTTP requests only")
 	}
 	u, err := check(h)
+	if err == nil {
+		err = fits(h, l)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, err := r.pools.get(keyOf(h), l)
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +96,7 @@ func (r *Runner) Run(ctx context.Context, a action.Action, l *executor.Lease, st
 	limited, cancel := context.WithTimeout(ctx, h.Limits.Timeout)
 	defer cancel()
 	c := &call{
-		action: h, lease: l, url: u,
-		pool:    r.pools.get(keyOf(h)),
+		runner: r, action: h, lease: l, url: u, pool: p,
 		started: sync.OnceFunc(started),
 		facts:   map[string]any{},
 	}
@@ -94,11 +114,8 @@ func check(h *action.HTTP) (target.URL, error) {
 	if err != nil || u.String() != h.URL || u.Origin() != h.Origin {
 		return target.URL{}, internal("the action's URL is not in its normal form")
 	}
-	if u.Net().RequestURI() != u.RequestURI() {
+	if u.Net().RequestURI() != h.URL[len(h.Origin):] {
 		return target.URL{}, internal("the action's URL would not be sent as it is shown")
-	}
-	if h.TLS != (action.TLS{}) {
-		return target.URL{}, internal("private CAs, client certificates and unverified TLS are not supported")
 	}
 	if h.Address.Proxy != "" {
 		return target.URL{}, internal("proxies are not supported")

@@ -44,5 +44,8 @@ func Sole() map[string]string {
 		"github.com/spf13/cobra": "internal/cli",
 		"modernc.org/sqlite":     "journal",
 		"filippo.io/age":         "vault",
+
+		"github.com/aws/aws-sdk-go-v2": "executor/httprun",
+		"golang.org/x/oauth2":          "executor/httprun",
 	}
 }
