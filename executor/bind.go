@@ -111,6 +111,9 @@ func bindHTTP(g *policy.Generation, d *contract.HTTPDraft) (bound, error) {
 	if err := checkAddress(u, b); err != nil {
 		return bound{}, err
 	}
+	if err := occupied(u, b.Credential); err != nil {
+		return bound{}, err
+	}
 	headers, err := finalHeaders(d, b.Credential)
 	if err != nil {
 		return bound{}, err
@@ -122,6 +125,7 @@ func bindHTTP(g *policy.Generation, d *contract.HTTPDraft) (bound, error) {
 	}
 	if b.Credential != nil {
 		a.Credential = b.Credential.Ref()
+		a.TLS, a.Cookies = b.Credential.TLS(), b.Credential.AllowSetCookie
 	}
 	return bound{action: a, items: b.Items, floor: b.Floor, covers: httpScope(a)}, nil
 }
@@ -174,10 +178,17 @@ func checkAddress(u target.URL, b policy.Binding) error {
 // finalHeaders adds what is sent besides the caller's headers, sorted by name.
 func finalHeaders(d *contract.HTTPDraft, c *policy.Credential) ([]action.Header, error) {
 	out := slices.Clone(d.Headers)
-	if c != nil {
-		if name, ok := strings.CutPrefix(c.Slot(), "header "); ok && hasHeader(out, name) {
-			return nil, action.Problems{{Path: "/headers/" + name, Problem: "this header carries the credential; leave it out"}}
+	for _, h := range out {
+		if c != nil && c.Occupies(h.Name) {
+			return nil, action.Problems{{Path: "/headers/" + h.Name, Problem: "this header carries the credential; leave it out"}}
 		}
+	}
+	if d.IdempotencyKey != "" {
+		name := textproto.CanonicalMIMEHeaderKey(c.IdempotencyName())
+		if hasHeader(out, name) {
+			return nil, action.Problems{{Path: "/headers/" + name, Problem: "this header carries idempotency_key; give one of the two"}}
+		}
+		out = append(out, action.Header{Name: name, Value: d.IdempotencyKey})
 	}
 	add := func(name, value string) {
 		if !hasHeader(out, name) {

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"executor/internal/contract"
 	"executor/internal/mask"
 	"executor/internal/policy"
+	"executor/internal/secret"
 	"executor/journal"
 
 	"github.com/google/uuid"
@@ -50,6 +52,11 @@ type work struct {
 	digest     string
 	started    atomic.Bool
 	response   Response
+
+	// level is what is due: the bound one, or a stricter one for what happened before.
+	level action.Level
+	// key is what the call's idempotency key stands for in its session, or nil.
+	key *keptCall
 }
 
 // Call takes one call from arguments to result. It always answers, and what it
@@ -67,20 +74,24 @@ func (x *Executor) Call(ctx context.Context, s *Session, c Call) Reply {
 		w.takeSnapshot,
 		w.resolve,
 		w.normalize,
+		w.recall,
 		w.decide,
 		w.approve,
 		w.intend,
 	} {
 		if err := step(ctx); err != nil {
+			w.session.release(w.key)
 			return w.refuse(ctx, err)
 		}
 	}
 
 	failure := w.execute(ctx)
 	result := w.shape(context.WithoutCancel(ctx), failure)
-	if err := w.settle(ctx, result); err != nil {
-		return w.notRecorded()
+	err = w.settle(ctx, result)
+	if err != nil {
+		result.reply = w.notRecorded()
 	}
+	w.session.keep(w.key, w.record.ActivityID, result)
 	return result.reply
 }
 
@@ -187,9 +198,12 @@ func (w *work) normalize(context.Context) (err error) {
 }
 
 // decide says how much of the operator the action needs.
-func (w *work) decide(context.Context) error {
-	w.record.Decision.Level = w.bound.level.String()
-	if w.bound.level == action.Deny {
+func (w *work) decide(ctx context.Context) error {
+	if err := w.weigh(ctx); err != nil {
+		return err
+	}
+	w.record.Decision.Level = w.level.String()
+	if w.level == action.Deny {
 		w.record.Decision.Result = journal.Denied
 		if w.bound.rule != nil {
 			w.record.Decision.Basis = w.bound.rule.Text()
@@ -201,7 +215,7 @@ func (w *work) decide(context.Context) error {
 
 // approve asks the operator, where that is due.
 func (w *work) approve(ctx context.Context) error {
-	if w.bound.level == action.None {
+	if w.level == action.None {
 		w.record.Decision.Result, w.record.Decision.Basis = journal.Allowed, w.bound.basis()
 		return nil
 	}
@@ -214,7 +228,7 @@ func (w *work) approve(ctx context.Context) error {
 		d, err = w.ask(ctx, request)
 	}
 	w.record.Decision = journal.Decision{
-		Result: d.Result, Level: w.bound.level.String(), By: d.By, Basis: d.Basis,
+		Result: d.Result, Level: w.level.String(), By: d.By, Basis: d.Basis,
 		ApprovalID: d.ApprovalID, ShownDigest: d.ShownDigest, ApprovalDigest: request.Digest,
 	}
 	if err != nil {
@@ -262,6 +276,9 @@ func (w *work) execute(ctx context.Context) error {
 		return &RunError{Code: VaultLocked, Message: "the credential that was bound is no longer at hand; nothing was sent", Detail: err}
 	}
 	defer lease.Wipe()
+	if lease != nil {
+		lease.Learn = func(derived *secret.Secret) bool { return w.mask.Learn(lease.Meta.Name, derived) }
+	}
 	w.response, err = w.run(ctx, runner, lease)
 	if err != nil && ctx.Err() != nil {
 		return &RunError{Code: CallCancelled, Message: cancelledText(w.started.Load()), Detail: err}
@@ -302,6 +319,10 @@ func (w *work) refuse(ctx context.Context, err error) Reply {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.cfg.Limits.SettleTime)
 	defer cancel()
 	w.letGo(false)
+	var again *replay
+	if errors.As(err, &again) {
+		return w.replay(ctx, again)
+	}
 	r := asRefusal(err)
 	w.trouble(r.Cause)
 	w.record.RawArgs = w.recordable()

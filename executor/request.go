@@ -26,11 +26,11 @@ func (w *work) request() (approval.Request, error) {
 	}
 	r := approval.Request{
 		ActivityID: w.record.ActivityID, SessionID: w.session.id, Tool: w.call.Tool, Target: w.bound.action.Target(),
-		Client: w.session.client(), Level: w.bound.level, Digest: digest, ActionDigest: w.digest,
+		Client: w.session.client(), Level: w.level, Digest: digest, ActionDigest: w.digest,
 		Holds: w.holds(w.held),
 	}
-	if w.bound.scope != "" {
-		r.Scope = &approval.Scope{Key: w.scopeKey(), Text: w.bound.scope}
+	if w.scope() != "" {
+		r.Scope = &approval.Scope{Key: w.scopeKey(), Text: w.scope()}
 	}
 	return r, nil
 }
@@ -47,7 +47,7 @@ func (w *work) approvalDigest() (string, error) {
 		Items    []policy.Ref `json:"items"`
 		Level    action.Level `json:"level"`
 	}{w.digest, w.session.id, w.call.Tool, w.record.ContractDigest, w.record.Adapter,
-		slices.Concat(w.bound.items, w.bound.ruling.Items), w.bound.level})
+		slices.Concat(w.bound.items, w.bound.ruling.Items), w.level})
 	if err != nil {
 		return "", err
 	}

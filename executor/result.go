@@ -53,6 +53,9 @@ type masker struct {
 
 // bytes masks b. What was cut at a limit loses a secret's first half as well.
 func (m *masker) bytes(b []byte, cut bool) []byte {
+	if !cut && m.mask.Clean(b, m.inUse) {
+		return b
+	}
 	var out bytes.Buffer
 	filter := m.mask.Writer(&out, m.inUse)
 	_, err := filter.Write(b)
@@ -81,8 +84,10 @@ func (m *masker) note(r mask.Report, err error) {
 }
 
 func (m *masker) http(r *HTTPResponse) {
-	status := r.Status
-	m.outcome.HTTPStatus, m.outcome.Bytes = &status, r.Total
+	if status := r.Status; status > 0 {
+		m.outcome.HTTPStatus = &status
+	}
+	m.outcome.Bytes = r.Total
 	headers := map[string]string{}
 	for _, h := range r.Headers {
 		name, value := m.text(h.Name), m.text(h.Value)

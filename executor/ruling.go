@@ -31,6 +31,9 @@ func judged(g *policy.Generation, r contract.Resolution, q question) (bound, err
 	}
 	if h, ok := b.action.(*action.HTTP); ok {
 		h.Redirects = redirects(g, &b, h, q.tool)
+		if c := h.Credential; c != nil && c.Token != nil {
+			c.Token.Resend = h.Redirects.Max > 0 // reads that may be more than one request
+		}
 	}
 	if b.level == action.Session {
 		b.scope, b.exact = b.sessionScope()

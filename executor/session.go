@@ -41,6 +41,8 @@ type Session struct {
 	echoes    int            // results withheld for a weak secret
 	suspended bool
 	flood     flood
+	keys      map[string]*keptCall // by idempotency key
+	keptBytes int                  // of replies in keys
 }
 
 // ambiguous marks a tool of which a session was served more than one revision.

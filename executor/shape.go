@@ -42,6 +42,8 @@ func (w *work) shape(ctx context.Context, failure error) shaped {
 	out.downstream = w.downstream(f)
 	switch {
 	case f.weak:
+		// What the journal would keep of it may hold the secret, or a hash to guess it by.
+		out.downstream, out.outcome.ResponseSHA256 = nil, ""
 		w.session.echoed()
 		out.fail(w, runError(ResultWithheld, "the answer contains the credential that was used, which is too short to be masked safely; the result is withheld"))
 	case failure != nil:
@@ -94,7 +96,10 @@ func failedStatus(c Code) string {
 // partial is what a run that failed may still tell: output, never a success.
 func partial(result map[string]any) map[string]any {
 	out := map[string]any{}
-	for _, k := range []string{"stdout", "stdout_base64", "stderr", "stderr_base64", "may_still_run", "body", "body_base64", "truncated", "note"} {
+	if result["status"] == 0 { // no answer at all
+		return out
+	}
+	for _, k := range []string{"stdout", "stdout_base64", "stderr", "stderr_base64", "may_still_run", "status", "headers", "content_type", "body", "body_base64", "truncated", "note"} {
 		if v, ok := result[k]; ok {
 			out[k] = v
 		}

@@ -12,6 +12,7 @@ import (
 	"executor/approval"
 	"executor/internal/action"
 	"executor/internal/peer"
+	"executor/journal"
 )
 
 // sheet is the page that the operator reads: the action itself, all of it.
@@ -32,9 +33,9 @@ func (w *work) sheet(ctx context.Context) (approval.Sheet, error) {
 		contract := &s.Sections[1]
 		contract.Fields = append(contract.Fields, approval.Field{Label: "rule", Text: w.bound.rule.Text()})
 	}
-	if w.bound.scope != "" {
+	if w.scope() != "" {
 		s.Sections = append(s.Sections, approval.Section{Title: "A yes covers, until this session ends", Fields: []approval.Field{
-			{Label: w.call.Tool, Text: w.bound.scope},
+			{Label: w.call.Tool, Text: w.scope()},
 		}})
 	}
 	return s, nil
@@ -74,9 +75,7 @@ func httpFields(a *action.HTTP) []approval.Field {
 	if a.Redirects.Max > 0 {
 		limits += fmt.Sprintf(", up to %d redirects inside %s", a.Redirects.Max, a.Redirects.Within)
 	}
-	if a.TLS.SkipVerify {
-		f = append(f, approval.Field{Label: "TLS", Text: "the server's certificate is NOT verified"})
-	}
+	f = append(f, serverFields(a)...)
 	return append(f, approval.Field{Label: "limits", Text: limits})
 }
 
@@ -104,7 +103,14 @@ func credentialText(c *action.Credential) string {
 	if c == nil {
 		return "none: no binding covers this target"
 	}
-	return fmt.Sprintf("%s version %d (%s, in %s)", c.Name, c.Version, c.Type, c.Slot)
+	text := fmt.Sprintf("%s version %d (%s, in %s)", c.Name, c.Version, c.Type, c.Slot)
+	if c.Token != nil {
+		text += "; its token is fetched from " + c.Token.URL
+		if c.Token.Resend {
+			text += ", once more after a 401, and the read is then sent again once"
+		}
+	}
+	return text
 }
 
 // blobFields shows all of a body: as text where it is text, as base64 otherwise.
@@ -128,7 +134,14 @@ func (w *work) history(ctx context.Context) (string, error) {
 	case runs.Count == 0:
 		return "none of this very action", nil
 	}
-	return fmt.Sprintf("%d of this very action, last %s, which ended as %s", runs.Count, runs.LastTime.Format(time.RFC3339), runs.LastStatus), nil
+	text := fmt.Sprintf("%d of this very action, last %s, which ended as %s", runs.Count, runs.LastTime.Format(time.RFC3339), runs.LastStatus)
+	if runs.LastStatus == journal.Unknown {
+		text += ": executor was stopped meanwhile, and it may have had its effect"
+	}
+	if w.level != w.bound.level {
+		text += ". You are asked for that reason"
+	}
+	return text, nil
 }
 
 // fields show who asks: what the kernel saw, and what the agent claims.

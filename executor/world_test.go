@@ -103,11 +103,15 @@ type runnerStub struct {
 	ran    []action.Action
 	before func(ctx context.Context, a action.Action) // looks at the world before the first byte
 	answer func(a action.Action) (executor.Response, error)
+	unsent bool // fails before the first byte
 }
 
 func (r *runnerStub) Run(ctx context.Context, a action.Action, l *executor.Lease, started func()) (executor.Response, error) {
 	if r.before != nil {
 		r.before(ctx, a)
+	}
+	if r.unsent {
+		return nil, &executor.RunError{Code: executor.UpstreamUnreachable, Message: "no connection"}
 	}
 	started()
 	r.mu.Lock()
