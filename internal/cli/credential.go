@@ -26,7 +26,7 @@ applies; nothing ever shows the secret again, to you or to them.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.credentialAdd(), a.credentialList(), a.credentialShow(),
-		a.credentialRotate(), a.credentialRollback(), a.credentialRemove())
+		a.credentialTest(), a.credentialRotate(), a.credentialRollback(), a.credentialRemove())
 	return cmd
 }
 
@@ -35,6 +35,7 @@ type credentialAddOptions struct {
 	meta     policy.Credential
 	approval string
 	fromFile string
+	files    credentialFiles
 }
 
 func (a *app) credentialAdd() *cobra.Command {
@@ -47,7 +48,9 @@ input when that is not a terminal, else from a hidden prompt; never from the
 command line or the environment.
 
 A target is https://host[:port]/path-prefix (http only for this machine) or, for
-the ssh types, ssh://host:port. Repeat --target for several.`,
+the ssh types, ssh://host:port. Repeat --target for several.
+
+"executor help credentials" says what each type sends and which flags it takes.`,
 		Example: `  executor credential add ci --type bearer --target https://ci.example.com/v1/
   executor credential add web --type ssh-key --approval presence \
       --target ssh://web-1.example.com:22 --from-file ~/.ssh/deploy_key`,
@@ -58,18 +61,22 @@ the ssh types, ssh://host:port. Repeat --target for several.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.meta.Type, "type", "", "`TYPE`: bearer, basic, header, ssh-key or ssh-password")
+	f.StringVar(&o.meta.Type, "type", "", "`TYPE`: bearer, basic, header, query, cookie, aws-sigv4, oauth2-client, mtls, ssh-key or ssh-password")
 	f.StringArrayVar(&o.meta.Targets, "target", nil, "`PATTERN` of where it may be used (repeatable)")
 	f.StringVar(&o.approval, "approval", "none", "least `LEVEL` of approval that its use needs: none, session, call or presence")
 	f.StringVar(&o.fromFile, "from-file", "", "read the secret from `FILE`")
 	f.StringVar(&o.meta.Username, "username", "", "user `NAME` (type basic)")
 	f.StringVar(&o.meta.Header, "header", "", "`NAME` of the header that carries it (type header)")
 	f.StringVar(&o.meta.Format, "format", "", "`FORM` of the header's value, such as 'Token {secret}' (type header)")
+	o.registerTypes(f)
 	o.pass.register(cmd)
 	return cmd
 }
 
 func (a *app) addCredential(ctx context.Context, o *credentialAddOptions) (err error) {
+	if err := o.files.read(&o.meta); err != nil {
+		return err
+	}
 	if o.meta.Approval, err = parseFloor(o.approval); err != nil {
 		return err
 	}
@@ -88,7 +95,7 @@ func (a *app) addCredential(ctx context.Context, o *credentialAddOptions) (err e
 		if _, err := h.Vault.Item(policy.KindCredential, o.meta.Name); err == nil {
 			return credentialExists(o.meta.Name)
 		}
-		s, err := a.readSecret(o.meta.Type, o.fromFile)
+		s, err := a.readSecret(&o.meta, o.fromFile)
 		if err != nil {
 			return err
 		}
@@ -104,6 +111,7 @@ func (a *app) addCredential(ctx context.Context, o *credentialAddOptions) (err e
 		if err != nil {
 			return err
 		}
+		a.warnUnverified(&o.meta)
 		fmt.Fprintf(a.Out, "credential %s version %d stored (%s), for %s\n", o.meta.Name, version, o.meta.Type, strings.Join(o.meta.Targets, ", "))
 		return nil
 	})

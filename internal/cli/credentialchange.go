@@ -20,6 +20,7 @@ import (
 type credentialChange struct {
 	pass     passphraseFlags
 	fromFile string
+	files    credentialFiles
 	to       int
 	yes      bool
 }
@@ -30,7 +31,8 @@ func (a *app) credentialRotate() *cobra.Command {
 		Use:   "rotate NAME",
 		Short: "Give a credential a new secret; the old one is kept for rollback",
 		Long: `Give a credential a new secret. It is read as by "credential add", and used from
-the next call on. The old one is kept: "credential rollback" brings it back.`,
+the next call on. The old one is kept: "credential rollback" brings it back.
+Type mtls takes a new certificate beside its key.`,
 		Example: `  executor credential rotate ci
   executor credential rotate web --from-file ~/.ssh/deploy_key_2027`,
 		Args: oneName,
@@ -39,6 +41,7 @@ the next call on. The old one is kept: "credential rollback" brings it back.`,
 		},
 	}
 	cmd.Flags().StringVar(&o.fromFile, "from-file", "", "read the new secret from `FILE`")
+	o.files.register(cmd.Flags())
 	o.pass.register(cmd)
 	return cmd
 }
@@ -52,7 +55,13 @@ func (a *app) rotateCredential(ctx context.Context, name string, o *credentialCh
 		if err != nil {
 			return err
 		}
-		s, err := a.readSecret(meta.Type, o.fromFile)
+		if err := o.files.read(&meta); err != nil {
+			return err
+		}
+		if err := meta.Check(); err != nil {
+			return usagef("%v", err)
+		}
+		s, err := a.readSecret(&meta, o.fromFile)
 		if err != nil {
 			return err
 		}
@@ -90,11 +99,29 @@ func (a *app) rollbackCredential(ctx context.Context, name string, o *credential
 		if err != nil {
 			return err
 		}
+		if meta.Cert, err = certificateOf(h.Vault, name, from); err != nil {
+			return err
+		}
 		return a.putVersion(ctx, h, fmt.Sprintf("credential rollback %s to version %d", name, from), meta, from, func(e *vault.Edit) (vault.Item, error) {
 			s, err := e.Lease(policy.KindCredential, name, from)
 			return vault.Item{Secret: s}, err
 		})
 	})
+}
+
+// certificateOf is the client certificate that a version's key belongs to, or "".
+func certificateOf(v *vault.Vault, name string, version int) (string, error) {
+	for _, it := range v.Versions(policy.KindCredential, name) {
+		if it.Version != version {
+			continue
+		}
+		var old policy.Credential
+		if err := strictjson.Decode(it.Body, &old); err != nil {
+			return "", fmt.Errorf("credential %q version %d: %w", name, version, err)
+		}
+		return old.Cert, nil
+	}
+	return "", nil
 }
 
 // rollbackTarget is the version whose secret comes back.

@@ -28,6 +28,30 @@ type credentialInfo struct {
 	Created  time.Time    `json:"created"`
 	Restored int          `json:"restored_from,omitempty"`
 	Hosts    []string     `json:"hosts"`
+
+	TokenURL          string   `json:"token_url,omitempty"`
+	ClientID          string   `json:"client_id,omitempty"`
+	Scopes            []string `json:"scopes,omitempty"`
+	ClientCertificate string   `json:"client_certificate,omitempty"`
+	CA                string   `json:"ca,omitempty"`
+	SkipVerify        bool     `json:"skip_verify,omitempty"`
+	AllowSetCookie    bool     `json:"allow_set_cookie,omitempty"`
+	IdempotencyHeader string   `json:"idempotency_header,omitempty"`
+}
+
+// server are the facts of how the credential's servers are met.
+func (c credentialInfo) server() []fact {
+	facts := []fact{
+		{"token from", c.TokenURL}, {"client id", c.ClientID}, {"scopes", strings.Join(c.Scopes, " ")},
+		{"client certificate", c.ClientCertificate}, {"private CA", c.CA}, {"idempotency header", c.IdempotencyHeader},
+	}
+	if c.SkipVerify {
+		facts = append(facts, fact{"TLS", "the server's certificate is NOT verified"})
+	}
+	if c.AllowSetCookie {
+		facts = append(facts, fact{"Set-Cookie", "values go to agents"})
+	}
+	return facts
 }
 
 func credentialInfos(v *vault.Vault) ([]credentialInfo, error) {
@@ -41,6 +65,9 @@ func credentialInfos(v *vault.Vault) ([]credentialInfo, error) {
 			Name: c.Name, Type: c.Type, Version: c.Version, Targets: c.Targets, Approval: c.Approval, Slot: c.Slot(),
 			Username: c.Username, Format: c.Format, Created: c.Created, Restored: c.RestoredFrom, Hosts: []string{},
 		}
+		info.TokenURL, info.ClientID, info.Scopes = c.TokenURL, c.ClientID, c.Scopes
+		info.ClientCertificate, info.CA, info.SkipVerify = c.TLS().ClientCert, c.TLS().CA, c.SkipVerify
+		info.AllowSetCookie, info.IdempotencyHeader = c.AllowSetCookie, c.IdempotencyHeader
 		for _, it := range v.Versions(policy.KindCredential, c.Name) {
 			info.Versions = append(info.Versions, it.Version)
 		}
@@ -119,12 +146,12 @@ func showCredential(w io.Writer, out outputFlags, c credentialInfo) error {
 	for _, v := range c.Versions {
 		versions = append(versions, strconv.Itoa(v))
 	}
-	return writeFacts(w, []fact{
+	return writeFacts(w, append([]fact{
 		{"name", c.Name}, {"type", c.Type}, {"version", strconv.Itoa(c.Version)},
 		{"kept versions", strings.Join(versions, ", ")}, {"goes into", c.Slot},
 		{"username", c.Username}, {"format", c.Format},
 		{"approval", c.Approval.String()}, {"targets", strings.Join(c.Targets, "\n")},
 		{"hosts", strings.Join(c.Hosts, ", ")}, {"created", c.Created.Format(time.RFC3339)},
 		{"secret", "not shown"},
-	})
+	}, c.server()...))
 }

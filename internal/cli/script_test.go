@@ -52,6 +52,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"home": home, "exits": exits, "serving": serving, "agent": agent, "appears": appears,
 			"listing": listing,
+			"api":     api, "clientcert": clientcert,
 		},
 	})
 }

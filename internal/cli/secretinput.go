@@ -21,18 +21,27 @@ const maxSecret = 64 << 10
 // readSecret reads a credential's secret from a file, from standard input where
 // that is not a terminal, or from a hidden prompt, and checks that it can be used
 // as what it is said to be.
-func (a *app) readSecret(kind, fromFile string) (*secret.Secret, error) {
-	raw, err := a.rawSecret(kind, fromFile)
+func (a *app) readSecret(meta *policy.Credential, fromFile string) (*secret.Secret, error) {
+	raw, err := a.rawSecret(meta.Type, fromFile)
 	if err != nil {
 		return nil, err
 	}
 	defer clear(raw)
-	if kind == policy.SSHKey {
+	switch meta.Type {
+	case policy.SSHKey:
 		return a.privateKey(raw)
+	case policy.MTLS:
+		if _, err := policy.ClientCertificate(meta.Cert, raw); err != nil {
+			return nil, err
+		}
+		return secret.New(bytes.Clone(raw)), nil
 	}
 	value := bytes.TrimSuffix(bytes.TrimSuffix(raw, []byte("\n")), []byte("\r"))
 	if err := checkValue(value); err != nil {
 		return nil, err
+	}
+	if meta.Type == policy.Cookie && bytes.ContainsAny(value, "; ,\"\\") {
+		return nil, errors.New("the secret holds a character that no cookie can: one of ; , \" \\ or a space (RFC 6265, section 4.1.1)")
 	}
 	if len(value) < len(raw) {
 		fmt.Fprintln(a.Err, "note: one line break at the end of the secret was dropped")
@@ -76,7 +85,7 @@ func (a *app) rawSecret(kind, fromFile string) ([]byte, error) {
 	if a.In != nil && !term.IsTerminal(int(a.In.Fd())) {
 		return readBounded(a.In)
 	}
-	if kind == policy.SSHKey {
+	if kind == policy.SSHKey || kind == policy.MTLS {
 		return nil, errNoKeyFile
 	}
 	s, err := a.askHidden("Secret (not shown): ", "give the secret with --from-file FILE or on standard input")

@@ -101,6 +101,8 @@ func assemble(cfg Config) (*daemon, error) {
 	if err := d.keys.open(cfg.Home.Vault); err != nil {
 		return nil, err
 	}
+	http := httprun.New(httprun.Config{})
+	d.keys.forget = http.Forget
 	j := cfg.Home.Journal
 	d.desk = approval.NewDesk(approval.Config{
 		Limit:      cfg.ApprovalLimit,
@@ -116,7 +118,7 @@ func assemble(cfg Config) (*daemon, error) {
 	d.executor, err = executor.New(executor.Config{
 		Credentials: d.keys, Approver: d.desk, Journal: j,
 		Runners: map[string]executor.Runner{
-			"http":    httprun.New(httprun.Config{}),
+			"http":    http,
 			"ssh":     sshrun.New(sshrun.Config{}),
 			"targets": executor.Targets{Credentials: d.keys},
 		},

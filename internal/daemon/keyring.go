@@ -26,6 +26,10 @@ type keyring struct {
 	// replaced are the masks of earlier readings, which calls in flight may use until
 	// a lock wipes them. Edits of a vault are few.
 	replaced []*mask.Set
+	// derived are the tokens and signatures that the masks of every reading know.
+	derived mask.Derived
+	// forget, if set, drops what runners keep of the secrets, when they are wiped.
+	forget func()
 }
 
 // open takes v as the vault to read from.
@@ -46,7 +50,7 @@ func (k *keyring) take(v *vault.Vault) error {
 	if k.mask != nil {
 		k.replaced = append(k.replaced, k.mask)
 	}
-	k.vault, k.policy, k.mask = v, g, set
+	k.vault, k.policy, k.mask = v, g, set.WithDerived(&k.derived)
 	return nil
 }
 
@@ -89,6 +93,10 @@ func (k *keyring) lock(ctx context.Context) error {
 	k.mu.Unlock()
 	for _, set := range sets {
 		set.Wipe()
+	}
+	k.derived.Wipe()
+	if k.forget != nil {
+		k.forget()
 	}
 	return v.Lock(ctx) // it writes: those who ask meanwhile are told that it is locked
 }
