@@ -1,5 +1,5 @@
-// Package sshfile reads the SSH files that an operator hands over: private keys
-// and known_hosts. It touches no file itself.
+// Package sshfile reads the SSH files that an operator hands over: private keys,
+// user certificates and known_hosts. It touches no file itself.
 //
 // The threat is a key or a pin that is taken now and fails, or opens a door,
 // later. A private key that was pasted through a web form, JSON or a Windows editor is
@@ -15,6 +15,14 @@
 // (RFC 7468) come in, with a passphrase or without; OpenSSH without a passphrase
 // goes out. Ed25519, ECDSA and RSA are known. PuTTY files, FIDO keys, public keys and
 // certificates are refused by name.
+//
+// # Certificates
+//
+// User certificates of OpenSSH (PROTOCOL.certkeys), as the line of a -cert.pub file:
+//
+//	ssh-ed25519-cert-v01@openssh.com AAAAIHNz… deploy@ci
+//
+// Their signature is checked, not whether the authority is trusted: servers judge that.
 //
 // # known_hosts
 //
