@@ -11,7 +11,7 @@ package floorplan
 func Floors() map[string]int {
 	return map[string]int{
 		"internal/action": 0, "internal/target": 0, "internal/secret": 0, "internal/strictjson": 0,
-		"internal/term": 0, "internal/peer": 0, "internal/sshfile": 0,
+		"internal/term": 0, "internal/peer": 0, "internal/sshfile": 0, "internal/sshconfig": 0,
 
 		"vault": 1, "approval": 1, "journal": 1, "internal/contract": 1, "internal/drift": 1,
 		"internal/policy": 1, "internal/mask": 1, "internal/watchlist": 1,
@@ -45,7 +45,9 @@ func Sole() map[string]string {
 		"modernc.org/sqlite":     "journal",
 		"filippo.io/age":         "vault",
 
-		"github.com/aws/aws-sdk-go-v2": "executor/httprun",
-		"golang.org/x/oauth2":          "executor/httprun",
+		"github.com/aws/aws-sdk-go-v2":     "executor/httprun",
+		"golang.org/x/oauth2":              "executor/httprun",
+		"github.com/kevinburke/ssh_config": "internal/sshconfig",
+		"github.com/pkg/sftp":              "executor/sshrun",
 	}
 }
