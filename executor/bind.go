@@ -93,6 +93,8 @@ func bindDraft(g *policy.Generation, d contract.Draft) (bound, error) {
 		return bindHTTP(g, d)
 	case *contract.SSHDraft:
 		return bindSSH(g, d)
+	case *contract.SSHFileDraft:
+		return bindFile(g, d)
 	case *contract.TargetsDraft:
 		return bound{action: &action.Targets{}, floor: action.None}, nil
 	}
@@ -207,23 +209,4 @@ func finalHeaders(d *contract.HTTPDraft, c *policy.Credential) ([]action.Header,
 func hasHeader(headers []action.Header, name string) bool {
 	name = textproto.CanonicalMIMEHeaderKey(name)
 	return slices.ContainsFunc(headers, func(h action.Header) bool { return h.Name == name })
-}
-
-func bindSSH(g *policy.Generation, d *contract.SSHDraft) (bound, error) {
-	h, b, err := g.BindHost(d.Host)
-	if errors.Is(err, policy.ErrUnknownHost) {
-		return bound{}, &Refusal{
-			Code: UnknownHost, Message: "there is no host of this name; list_targets shows the hosts. Only the operator can add one",
-			Problems: action.Problems{{Path: "/host", Problem: "unknown host"}}, Cause: err,
-		}
-	}
-	if err != nil {
-		return bound{}, notBound(err, "the operator must mend this")
-	}
-	a := &action.SSH{
-		Host: h.Name, Command: d.Command, Argv: d.Argv, Env: d.Env, Stdin: action.Blob{Bytes: d.Stdin},
-		Hops:   []action.Hop{{Address: h.Addr, User: h.User, HostKeys: h.HostKeys, Credential: b.Credential.Ref()}},
-		Limits: action.Limits{Timeout: d.Timeout, MaxBytes: d.MaxBytes},
-	}
-	return bound{action: a, items: b.Items, floor: b.Floor}, nil
 }

@@ -278,6 +278,7 @@ func (w *work) execute(ctx context.Context) error {
 	defer lease.Wipe()
 	if lease != nil {
 		lease.Learn = func(derived *secret.Secret) bool { return w.mask.Learn(lease.Meta.Name, derived) }
+		lease.Activity = w.record.ActivityID
 	}
 	w.response, err = w.run(ctx, runner, lease)
 	if err != nil && ctx.Err() != nil {

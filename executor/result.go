@@ -38,6 +38,8 @@ func (w *work) fields() fields {
 		m.http(r)
 	case *SSHResponse:
 		m.ssh(r)
+	case *FileResponse:
+		m.file(r)
 	case *TargetsResponse:
 		f.result["hosts"], f.result["bindings"] = r.Hosts, r.Bindings
 	}
@@ -109,29 +111,6 @@ func (m *masker) http(r *HTTPResponse) {
 	} else {
 		m.output("body", body, r.Truncated)
 	}
-	m.keep(r.Facts)
-}
-
-func (m *masker) ssh(r *SSHResponse) {
-	m.outcome.ExitCode, m.outcome.Bytes = r.Exit, r.Total
-	stdout, stderr := m.bytes(r.Stdout, r.StdoutTruncated), m.bytes(r.Stderr, r.StderrTruncated)
-	m.outcome.ResponseSHA256 = action.Sum(append(bytes.Clone(stdout), stderr...))
-	switch {
-	case r.Exit != nil:
-		m.result["exit_code"] = *r.Exit
-	case r.Signal != "":
-		m.result["signal"] = m.text(r.Signal)
-	default:
-		m.result["outcome"] = "unknown"
-	}
-	m.output("stdout", stdout, r.StdoutTruncated)
-	m.output("stderr", stderr, r.StderrTruncated)
-	m.result["truncated"] = r.StdoutTruncated || r.StderrTruncated
-	m.result["channel_left_open"], m.result["may_still_run"] = r.ChannelLeftOpen, r.MayStillRun
-	m.result["bytes"], m.result["duration_ms"] = r.Total, r.Duration.Milliseconds()
-	m.optional("note", r.Note)
-	m.facts["may_still_run"], m.facts["channel_left_open"] = r.MayStillRun, r.ChannelLeftOpen
-	m.optional("signal", r.Signal)
 	m.keep(r.Facts)
 }
 

@@ -63,8 +63,8 @@ func (b *bound) sessionScope() (scope string, exact bool) {
 	if c := b.action.Cred(); c != nil {
 		with = fmt.Sprintf("with credential %s version %d", c.Name, c.Version)
 	}
-	if a, ok := b.action.(*action.SSH); ok {
-		last := a.Hops[len(a.Hops)-1]
+	if a, ok := b.action.(interface{ Route() []action.Hop }); ok {
+		last := a.Route()[len(a.Route())-1]
 		with = fmt.Sprintf("at %s as %s %s", last.Address, last.User, with)
 	}
 	switch {

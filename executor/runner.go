@@ -31,6 +31,8 @@ type Lease struct {
 	// Learn tells the masks of a secret that was made from this one, a token or a
 	// signature, before it is sent. Without it, or when it reports false, none is made.
 	Learn func(derived *secret.Secret) bool
+	// Activity is the id of the call that the lease is for.
+	Activity string
 }
 
 // Wipe ends the lease.
@@ -44,8 +46,8 @@ func (l *Lease) Wipe() {
 	}
 }
 
-// A Response is one of *HTTPResponse, *SSHResponse and *TargetsResponse: what came
-// back, raw. Nothing in it has been masked; only the pipeline passes it on.
+// A Response is one of *HTTPResponse, *SSHResponse, *FileResponse and
+// *TargetsResponse: what came back, raw. Nothing in it has been masked; only the pipeline passes it on.
 type Response interface{ response() }
 
 // HTTPResponse is what an HTTP server answered.

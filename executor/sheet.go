@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -22,7 +21,7 @@ func (w *work) sheet(ctx context.Context) (approval.Sheet, error) {
 		return approval.Sheet{}, err
 	}
 	s := approval.Sheet{Sections: []approval.Section{
-		{Title: "Action", Fields: actionFields(w.bound.action)},
+		{Title: "Action", Fields: append(actionFields(w.bound.action), w.markerFields()...)},
 		{Title: "Contract", Fields: []approval.Field{
 			{Label: "tool", Text: w.contractText()},
 			{Label: "earlier runs", Text: history},
@@ -57,6 +56,8 @@ func actionFields(a action.Action) []approval.Field {
 		return httpFields(a)
 	case *action.SSH:
 		return sshFields(a)
+	case *action.File:
+		return fileFields(a)
 	}
 	return []approval.Field{{Label: "kind", Text: a.Kind()}}
 }
@@ -77,26 +78,6 @@ func httpFields(a *action.HTTP) []approval.Field {
 	}
 	f = append(f, serverFields(a)...)
 	return append(f, approval.Field{Label: "limits", Text: limits})
-}
-
-func sshFields(a *action.SSH) []approval.Field {
-	f := []approval.Field{{Label: "command", Text: a.Command}}
-	if a.Argv != nil {
-		f = append(f, approval.Field{Label: "quoted from", Text: strconv.Itoa(len(a.Argv)) + " arguments, for a POSIX shell"})
-	}
-	for i, h := range a.Hops {
-		label := "host"
-		if i < len(a.Hops)-1 {
-			label = "by way of"
-		}
-		f = append(f, approval.Field{Label: label, Text: fmt.Sprintf("%s (%s@%s)", a.Host, h.User, h.Address)},
-			approval.Field{Label: "credential", Text: credentialText(h.Credential)})
-	}
-	for _, e := range a.Env {
-		f = append(f, approval.Field{Label: "environment", Text: e.Name + "=" + e.Value})
-	}
-	f = append(f, blobFields("standard input", a.Stdin)...)
-	return append(f, approval.Field{Label: "limits", Text: fmt.Sprintf("%s, then it is signalled and the channel closed; output up to %d bytes", a.Limits.Timeout, a.Limits.MaxBytes)})
 }
 
 func credentialText(c *action.Credential) string {

@@ -56,7 +56,13 @@ type vaultStub struct {
 	policy *policy.Generation
 	mask   *mask.Set
 	leased []action.Credential
+	lease  leaseNote
 }
+
+// leaseNote is the newest lease that was handed out.
+type leaseNote struct{ *executor.Lease }
+
+func (n leaseNote) is(activity string) bool { return n.Lease != nil && n.Activity == activity }
 
 func (v *vaultStub) set(t *testing.T, items ...policy.Item) {
 	t.Helper()
@@ -94,7 +100,8 @@ func (v *vaultStub) Lease(a action.Action) (*executor.Lease, error) {
 	if a.Cred() != nil {
 		v.leased = append(v.leased, *a.Cred())
 	}
-	return &executor.Lease{Secret: secret.New([]byte(canary))}, nil
+	v.lease = leaseNote{&executor.Lease{Secret: secret.New([]byte(canary))}}
+	return v.lease.Lease, nil
 }
 
 // runnerStub is the downstream: it notes what ran and answers as it is told.
@@ -202,7 +209,7 @@ func (w *world) again() {
 	}
 	w.x, err = executor.New(executor.Config{
 		Credentials: w.vault, Approver: w.desk, Journal: w.journal,
-		Runners: map[string]executor.Runner{"http": w.runner, "ssh": w.runner, "targets": executor.Targets{Credentials: w.vault}},
+		Runners: map[string]executor.Runner{"http": w.runner, "ssh": w.runner, "sftp": w.runner, "targets": executor.Targets{Credentials: w.vault}},
 		Clock:   time.Now, Rand: rand.Reader,
 		Suggest: func(line string) { w.suggested = append(w.suggested, line) },
 		Trouble: func(text string) {

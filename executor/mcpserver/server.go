@@ -30,7 +30,7 @@ import (
 )
 
 // instructions are what a client may tell its model about this server.
-const instructions = "executor runs HTTP requests and SSH commands with the operator's credentials, which you never see. " +
+const instructions = "executor runs HTTP requests, SSH commands and file operations over SSH with the operator's credentials, which you never see. " +
 	"Call list_targets first. Sensitive calls wait for the operator's approval; a refusal says what was wrong and what may be done. Never send a credential yourself."
 
 // A Server serves MCP connections from one executor. It is safe for concurrent use.

@@ -4,22 +4,26 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 
 	"executor/executor"
 	"executor/internal/policy"
+	"executor/internal/sshfile"
 )
 
 var errNoMethod = errors.New("no method of authentication is left")
 
 // A login authenticates one connection with one credential: one attempt, by one method.
 type login struct {
+	now     func() time.Time
 	lease   *executor.Lease
 	offered []string // what the server offered first
 	tried   bool     // the one attempt was made
 	partial bool     // it was accepted, and the server wants more
 	locked  bool     // the credential was wiped meanwhile
+	invalid string   // what is wrong with the certificate
 }
 
 // next picks the method; it is an ssh.ClientAuthCallback.
@@ -65,10 +69,26 @@ func (l *login) signers() (signers []ssh.Signer, err error) {
 		if signer.PublicKey().Type() == ssh.KeyAlgoRSA { // never ssh-rsa, which signs with SHA-1
 			signer, err = ssh.NewSignerWithAlgorithms(signer.(ssh.AlgorithmSigner), []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256})
 		}
+		if err == nil && l.lease.Meta.Certificate != "" {
+			signer, err = l.certified(signer)
+		}
 		signers = []ssh.Signer{signer}
 		return err
 	})
 	return signers, err
+}
+
+// certified is the signer of the credential's certificate. One that is not valid
+// now is not shown to the server.
+func (l *login) certified(signer ssh.Signer) (ssh.Signer, error) {
+	cert, err := sshfile.ParseCertificate([]byte(l.lease.Meta.Certificate))
+	if err != nil {
+		return nil, err
+	}
+	if l.invalid = cert.Valid(l.now()); l.invalid != "" {
+		return nil, errNoMethod
+	}
+	return cert.Signer(signer)
 }
 
 func (l *login) password() (password string, err error) {
@@ -106,6 +126,9 @@ func (l *login) use(fn func([]byte) error) error {
 func (l *login) failure() *executor.RunError {
 	if l.locked {
 		return &executor.RunError{Code: executor.VaultLocked, Message: "the vault was locked before the login"}
+	}
+	if l.invalid != "" {
+		return &executor.RunError{Code: executor.SSHAuthFailed, Message: "the certificate of credential " + l.lease.Meta.Name + " " + l.invalid + "; nobody was logged in"}
 	}
 	text := "authentication failed"
 	if l.partial {

@@ -26,6 +26,8 @@ var errLost = errors.New("connection lost")
 // A call is one Run.
 type call struct {
 	action   *action.SSH
+	activity string
+	marker   string // "NAME=VALUE" as the server took it, or ""
 	caller   context.Context
 	started  func()
 	begun    bool
@@ -41,13 +43,13 @@ func (c *call) exec(ctx context.Context, s *session) error {
 	p := newProcess(s, c.action.Limits.MaxBytes)
 	c.begun = true
 	c.started()
-	ok, err := s.request(ctx, "exec", ssh.Marshal(struct{ Command string }{c.action.Command}))
+	command := ssh.Marshal(struct{ Command string }{c.action.Command})
+	ok, err := s.request(ctx, "exec", command, func() { p.feed(c.action.Stdin.Bytes) })
 	if err == nil && !ok {
 		p.stop(false)
 		return unreachable("the server refused to run the command", nil)
 	}
 	if err == nil {
-		p.feed(c.action.Stdin.Bytes)
 		err = p.wait(ctx)
 	}
 	if err != nil {
@@ -68,7 +70,7 @@ func (c *call) note(err error) {
 	switch {
 	case err != nil && !ended:
 		r.MayStillRun = true
-		r.Note = "the remote process may still run; " + findIt(c.action)
+		r.Note = "the remote process may still run; " + c.findIt()
 	case err == nil && !ended:
 		r.Note = "the server reported neither exit code nor signal: how the command ended is not known"
 	case r.ChannelLeftOpen:

@@ -1,7 +1,6 @@
 package sshrun
 
 import (
-	"net"
 	"sync"
 	"time"
 
@@ -11,15 +10,16 @@ import (
 // A conn is a logged-in connection to a destination, with those of its jump hosts.
 type conn struct {
 	chain  []*ssh.Client // the destination last
-	remote net.Addr
+	remote string
 	dead   chan struct{} // closed when the destination's connection ended
 	wg     sync.WaitGroup
 
-	mu      sync.Mutex
-	hostKey string
+	mu         sync.Mutex
+	hostKey    string
+	markerName string // that the server takes; markerUnknown before it was asked
 }
 
-func newConn() *conn { return &conn{dead: make(chan struct{})} }
+func newConn() *conn { return &conn{dead: make(chan struct{}), markerName: markerUnknown} }
 
 func (c *conn) client() *ssh.Client { return c.chain[len(c.chain)-1] }
 
@@ -34,6 +34,18 @@ func (c *conn) fingerprint() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.hostKey
+}
+
+func (c *conn) marker() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.markerName
+}
+
+func (c *conn) setMarker(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.markerName = name
 }
 
 // watch notices the end of the connection.

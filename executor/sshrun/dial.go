@@ -48,9 +48,9 @@ func (r *Runner) dialHop(ctx context.Context, dial DialFunc, hop action.Hop, lea
 	if err != nil {
 		return nil, connectFailure(ctx, hop.Address, err)
 	}
-	c.remote = nc.RemoteAddr()
+	c.remote = nc.RemoteAddr().String()
 	stop := context.AfterFunc(ctx, func() { nc.Close() })
-	l := &login{lease: lease}
+	l := &login{lease: lease, now: r.cfg.Now}
 	check := p.callback(r.cfg.Now)
 	sc, channels, requests, err := ssh.NewClientConn(nc, hop.Address, &ssh.ClientConfig{
 		User:         hop.User,

@@ -1,4 +1,4 @@
-// Package sshrun runs one command on one SSH host.
+// Package sshrun runs one command or one file operation on one SSH host.
 //
 // The threats are a host that is not the one it seems to be, a password handed to
 // whoever asks, a command that runs twice, and a call that hangs or claims an end
@@ -11,6 +11,9 @@
 //   - Connections are pooled by hops, pinned keys and credential version. A broken one
 //     is replaced before a command, never during one: after the exec request was sent nothing is
 //     sent again.
+//   - A user certificate is the only key that is shown where a credential has one; one that
+//     is not valid now is not shown at all.
+//   - Jump hosts are logged in to one by one, each with its own pinned keys and credential.
 //   - Connect, handshake and command are bounded in time. A server that accepts and then
 //     says nothing holds neither a lock nor a call.
 //   - At the time limit, and when the caller cancels, the remote process is sent
@@ -19,6 +22,13 @@
 //     nothing. Unless the exit was seen the response says that the process may still run.
 //     A limit: when this program itself is killed, nobody is signalled, and a remote
 //     process that needs neither input nor output goes on.
+//   - Every command is offered its activity's id in its environment (action.MarkerName), so
+//     that its processes are found on the host; a server that takes no such name runs it
+//     without.
+//   - Files go by SFTP, version 3. A file is written beside its place, readable by its owner
+//     only, and renamed: it appears whole or not at all. What is there is replaced only if it
+//     is a regular file with the expected digest, looked at before the write and again before the rename.
+//     Between that look and the rename another process may still change it.
 //   - Exit code, signal and "the server said neither" are three answers.
 //
 // Output is drained whatever its size and order, and kept up to a bound. Text

@@ -141,7 +141,7 @@ func (p pins) unknown(addr string, offered ssh.PublicKey) error {
 	if cert, ok := offered.(*ssh.Certificate); ok {
 		offered = cert.Key
 	}
-	return mismatch("host key changed: %s is expected to have %s, and offered %s %s; if this is right, the operator must remove the host and add it again",
+	return mismatch("host key changed: %s is expected to have %s, and offered %s %s; if this is right, the operator must say so with: executor host rekey",
 		addr, strings.Join(expected, " or "), offered.Type(), ssh.FingerprintSHA256(offered))
 }
 

@@ -32,6 +32,7 @@ type pool struct {
 	mu      sync.Mutex
 	slots   map[string][]*slot
 	changed chan struct{} // closed and replaced whenever a session or slot is free
+	waited  bool          // somebody holds changed
 	tended  map[*slot]bool
 }
 
@@ -74,7 +75,7 @@ func (p *pool) pick(key string) (s *slot, mine bool, wait <-chan struct{}) {
 		}
 	}
 	if len(p.slots[key]) >= p.cfg.Connections {
-		return nil, false, p.changed
+		return nil, false, p.wait()
 	}
 	s = &slot{key: key, ready: make(chan struct{}), done: make(chan struct{}), active: 1, limit: p.cfg.Sessions, used: time.Now()}
 	p.slots[key] = append(p.slots[key], s)
@@ -166,8 +167,16 @@ func (p *pool) remove(s *slot) {
 }
 
 func (p *pool) broadcast() {
-	close(p.changed)
-	p.changed = make(chan struct{})
+	if p.waited {
+		close(p.changed)
+		p.changed, p.waited = make(chan struct{}), false
+	}
+}
+
+// wait returns the channel that is closed at the next change.
+func (p *pool) wait() <-chan struct{} {
+	p.waited = true
+	return p.changed
 }
 
 // narrow notes that the server refused a further session on s, and reports

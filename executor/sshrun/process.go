@@ -2,15 +2,14 @@ package sshrun
 
 import (
 	"context"
-	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/ssh"
 
 	"executor/executor"
-	"executor/internal/action"
 )
 
 // A process is a remote command and what came of it so far.
@@ -33,24 +32,32 @@ func newProcess(s *session, maxBytes int) *process {
 		session: s, out: newSink(maxBytes), errOut: newSink(maxBytes),
 		ended: make(chan struct{}), closed: make(chan struct{}),
 	}
-	var all sync.WaitGroup
-	all.Go(func() { p.out.drain(s.channel) })
-	all.Go(func() { p.errOut.drain(s.channel.Stderr()) })
-	all.Go(p.listen)
-	s.slot.conn.wg.Go(func() {
-		all.Wait()
-		close(p.closed)
-	})
+	parts := []func(){
+		func() { p.out.drain(s.channel) },
+		func() { p.errOut.drain(s.channel.Stderr()) },
+		p.listen,
+	}
+	var left atomic.Int32
+	left.Store(int32(len(parts)))
+	for _, part := range parts {
+		s.slot.conn.wg.Go(func() {
+			part()
+			if left.Add(-1) == 0 {
+				close(p.closed)
+			}
+		})
+	}
 	return p
 }
 
 // feed sends standard input and its end.
 func (p *process) feed(stdin []byte) {
-	p.session.slot.conn.wg.Go(func() {
-		if _, err := p.session.channel.Write(stdin); err == nil || len(stdin) == 0 {
-			p.session.channel.CloseWrite()
+	if len(stdin) > 0 {
+		if _, err := p.session.channel.Write(stdin); err != nil {
+			return
 		}
-	})
+	}
+	p.session.channel.CloseWrite()
 }
 
 // listen takes what the server says of the command's end (RFC 4254 section 6.10).
@@ -123,22 +130,20 @@ func (p *process) lost() error {
 // afterEnd waits for the rest of the output: as long as some comes, within
 // linger. What then still holds the channel is something that the command left behind.
 func (p *process) afterEnd() {
-	end := time.After(linger)
+	begin := time.Now()
 	tick := time.NewTicker(quiet / 10)
 	defer tick.Stop()
-	begin := time.Now()
 	for {
 		select {
 		case <-p.closed:
 			return
 		case <-tick.C:
-			if time.Since(latest(begin, p.out.last(), p.errOut.last())) < quiet {
-				continue
-			}
-		case <-end:
 		}
-		p.leaveOpen()
-		return
+		last := latest(begin, p.out.last(), p.errOut.last())
+		if time.Since(last) >= quiet || time.Since(begin) >= linger {
+			p.leaveOpen()
+			return
+		}
 	}
 }
 
@@ -212,18 +217,4 @@ func (p *process) report(r *executor.SSHResponse) {
 	r.Stdout, r.StdoutTruncated, out = p.out.kept()
 	r.Stderr, r.StderrTruncated, errOut = p.errOut.kept()
 	r.Total = out + errOut
-}
-
-// findIt says how the operator finds the process on the host.
-func findIt(a *action.SSH) string {
-	hop := a.Hops[len(a.Hops)-1]
-	line := a.Command
-	if i := strings.IndexAny(line, "\n\r"); i >= 0 {
-		line = line[:i]
-	}
-	pattern, err := action.QuotePOSIX([]string{regexp.QuoteMeta(line[:min(len(line), 80)])})
-	if err != nil {
-		return "look for it on " + a.Host
-	}
-	return "look for it on " + a.Host + " with: pgrep -u " + hop.User + " -af -- " + pattern
 }

@@ -141,7 +141,7 @@ func TestHostKeyCases(t *testing.T) {
 		"only ecdsa":        {all, []string{pin(ecdsa)}, nil},
 		"only ed25519":      {all, []string{pin(ed)}, nil},
 		"several":           {all, []string{pin(other), pin(ed)}, nil},
-		"wrong":             {all, []string{pin(other)}, []string{"host key changed", fp(other), fp(ed), "remove the host and add it again"}},
+		"wrong":             {all, []string{pin(other)}, []string{"host key changed", fp(other), fp(ed), "executor host rekey"}},
 		"other type":        {[]ssh.Signer{ecdsa}, []string{pin(ed)}, []string{"host key changed", fp(ecdsa), fp(ed)}},
 		"plain revoked":     {all, []string{pin(ed), "@revoked " + pin(ed)}, []string{"revoked"}},
 		"one revoked":       {all, []string{pin(rsa), pin(ed), "@revoked " + pin(ed)}, nil},

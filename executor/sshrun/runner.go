@@ -2,8 +2,8 @@ package sshrun
 
 import (
 	"context"
-	"encoding/json"
 	"net"
+	"strconv"
 	"sync"
 	"time"
 
@@ -33,7 +33,7 @@ type Config struct {
 	Connections int
 }
 
-// A Runner runs *action.SSH. It is safe for concurrent use.
+// A Runner runs *action.SSH and *action.File. It is safe for concurrent use.
 type Runner struct {
 	cfg  Config
 	pool *pool
@@ -68,21 +68,27 @@ func or[T int | time.Duration](v, standard T) T {
 // them. A later Run opens new ones.
 func (r *Runner) Close() { r.pool.close() }
 
-// Run runs the command. See executor.Runner; beside an error the response holds
-// what came so far.
+// Run runs a command or a file operation. See executor.Runner; beside an error the
+// response holds what came so far.
 func (r *Runner) Run(ctx context.Context, a action.Action, l *executor.Lease, started func()) (executor.Response, error) {
-	s, ok := a.(*action.SSH)
-	if !ok {
-		return nil, internal("this runner runs SSH commands only")
+	switch a := a.(type) {
+	case *action.SSH:
+		return r.runCommand(ctx, a, l, started)
+	case *action.File:
+		return r.runFile(ctx, a, l, started)
 	}
-	leases, err := leasesOf(s, l)
+	return nil, internal("this runner runs SSH commands and file operations only")
+}
+
+func (r *Runner) runCommand(ctx context.Context, s *action.SSH, l *executor.Lease, started func()) (executor.Response, error) {
+	leases, err := leasesOf(s.Hops, l)
 	if err != nil {
 		return nil, err
 	}
 	begin := time.Now()
 	limited, cancel := context.WithTimeout(ctx, s.Limits.Timeout)
 	defer cancel()
-	c := &call{action: s, caller: ctx, started: sync.OnceFunc(started), response: &executor.SSHResponse{Facts: map[string]any{}}}
+	c := &call{action: s, activity: l.Activity, caller: ctx, started: sync.OnceFunc(started), response: &executor.SSHResponse{Facts: map[string]any{}}}
 	err = r.run(limited, c, leases)
 	c.response.Duration = time.Since(begin)
 	if err != nil {
@@ -92,12 +98,7 @@ func (r *Runner) Run(ctx context.Context, a action.Action, l *executor.Lease, st
 }
 
 func (r *Runner) run(ctx context.Context, c *call, leases []*executor.Lease) error {
-	key, err := json.Marshal(c.action.Hops)
-	if err != nil {
-		return internal("the action's hops cannot be told apart")
-	}
-	dial := func(ctx context.Context) (*conn, error) { return r.dialChain(ctx, c.action.Hops, leases) }
-	sess, err := r.open(ctx, string(key), dial)
+	sess, err := r.session(ctx, c.action.Hops, leases)
 	if err != nil {
 		return err
 	}
@@ -106,16 +107,49 @@ func (r *Runner) run(ctx context.Context, c *call, leases []*executor.Lease) err
 	if err := sess.setenv(ctx, c.action.Env); err != nil {
 		return err
 	}
+	if c.marker, err = sess.mark(ctx, c.activity); err != nil {
+		return err
+	}
+	if c.marker != "" {
+		c.response.Facts["marker"] = c.marker
+	}
 	return c.exec(ctx, sess)
 }
 
+// session opens a session at the end of the hops.
+func (r *Runner) session(ctx context.Context, hops []action.Hop, leases []*executor.Lease) (*session, error) {
+	return r.open(ctx, routeKey(hops), func(ctx context.Context) (*conn, error) { return r.dialChain(ctx, hops, leases) })
+}
+
+// routeKey names a route: two actions with one key may share a connection. Every
+// part has its length in front, so that no two routes have one key.
+func routeKey(hops []action.Hop) string {
+	var key []byte
+	add := func(part string) {
+		key = append(strconv.AppendInt(key, int64(len(part)), 10), ':')
+		key = append(key, part...)
+	}
+	for _, h := range hops {
+		add(h.Address)
+		add(h.User)
+		add(h.Credential.Name)
+		add(strconv.Itoa(h.Credential.Version))
+		add(h.Credential.Type)
+		add(strconv.Itoa(len(h.HostKeys)))
+		for _, k := range h.HostKeys {
+			add(k)
+		}
+	}
+	return string(key)
+}
+
 // leasesOf returns one lease per hop, each for exactly the credential that the hop names.
-func leasesOf(s *action.SSH, l *executor.Lease) ([]*executor.Lease, error) {
-	if l == nil || len(s.Hops) == 0 || len(l.Hops) != len(s.Hops)-1 {
+func leasesOf(hops []action.Hop, l *executor.Lease) ([]*executor.Lease, error) {
+	if l == nil || len(hops) == 0 || len(l.Hops) != len(hops)-1 {
 		return nil, internal("the leased credentials are not one for each hop")
 	}
 	leases := append(append([]*executor.Lease{}, l.Hops...), l)
-	for i, hop := range s.Hops {
+	for i, hop := range hops {
 		cred, meta := hop.Credential, leases[i].Meta
 		if cred == nil || meta.Name != cred.Name || meta.Version != cred.Version || meta.Type != cred.Type {
 			return nil, internal("a leased credential is not the one that the action names")

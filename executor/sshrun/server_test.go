@@ -23,6 +23,8 @@ type server struct {
 	// maxSessions refuses further sessions on a connection; 0 allows all.
 	maxSessions int
 	acceptEnv   func(name string) bool
+	// subsystem serves SFTP on a channel; nil offers none.
+	subsystem func(ch ssh.Channel)
 
 	mu       sync.Mutex
 	commands []string
@@ -33,7 +35,7 @@ type server struct {
 	wg       sync.WaitGroup
 }
 
-func newServer(t *testing.T, keys ...ssh.Signer) *server {
+func newServer(t testing.TB, keys ...ssh.Signer) *server {
 	t.Helper()
 	s := &server{
 		config: &ssh.ServerConfig{NoClientAuth: false},
@@ -73,7 +75,7 @@ func (s *server) loggedIn() int {
 }
 
 // start listens until the test ends.
-func (s *server) start(t *testing.T) string {
+func (s *server) start(t testing.TB) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -218,6 +220,12 @@ func (s *server) session(ch ssh.Channel, requests <-chan *ssh.Request) {
 			req.Reply(true, nil)
 			running = true
 			s.wg.Go(func() { defer close(done); s.exec(v.Command, ch, signals) })
+		case "subsystem":
+			req.Reply(s.subsystem != nil, nil)
+			if s.subsystem != nil {
+				running = true
+				s.wg.Go(func() { defer close(done); s.subsystem(ch) })
+			}
 		case "signal":
 			var v struct{ Name string }
 			ssh.Unmarshal(req.Payload, &v)
@@ -306,7 +314,7 @@ func pin(s ssh.Signer) string {
 }
 
 // eventually polls until ok or the deadline.
-func eventually(t *testing.T, limit time.Duration, what string, ok func() bool) {
+func eventually(t testing.TB, limit time.Duration, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if ok() {

@@ -22,6 +22,7 @@ type session struct {
 	reused   bool
 	channel  ssh.Channel
 	requests <-chan *ssh.Request
+	unasked  []byte // an env request that goes before the next one, unanswered
 }
 
 // open finds a connection and opens a session on it. A connection that broke, or
@@ -83,16 +84,25 @@ func (s *session) open(ctx context.Context) error {
 	}
 }
 
-// request sends a channel request and waits for the answer or the context.
-func (s *session) request(ctx context.Context, name string, payload []byte) (bool, error) {
+// request sends a channel request and waits for the answer or the context. After a
+// yes that was waited for, then is run on the connection's own time.
+func (s *session) request(ctx context.Context, name string, payload []byte, then func()) (bool, error) {
 	type reply struct {
 		ok  bool
 		err error
 	}
 	answer := make(chan reply, 1)
+	unasked := s.unasked
+	s.unasked = nil
 	s.slot.conn.wg.Go(func() {
+		if unasked != nil {
+			s.channel.SendRequest("env", false, unasked)
+		}
 		ok, err := s.channel.SendRequest(name, true, payload)
 		answer <- reply{ok, err}
+		if ok && err == nil && then != nil && ctx.Err() == nil {
+			then()
+		}
 	})
 	select {
 	case r := <-answer:
@@ -106,7 +116,7 @@ func (s *session) request(ctx context.Context, name string, payload []byte) (boo
 // before the command is sent: it would run under other conditions than were shown.
 func (s *session) setenv(ctx context.Context, env []action.EnvVar) error {
 	for _, v := range env {
-		ok, err := s.request(ctx, "env", ssh.Marshal(struct{ Name, Value string }{v.Name, v.Value}))
+		ok, err := s.request(ctx, "env", ssh.Marshal(v), nil)
 		if err == nil && !ok {
 			err = &executor.RunError{
 				Code:    executor.InvalidArguments,
@@ -138,7 +148,7 @@ func (s *session) abandon() {
 func (s *session) release() { s.pool.release(s.slot) }
 
 func (s *session) describe(facts map[string]any) {
-	facts["address"] = s.slot.conn.remote.String()
+	facts["address"] = s.slot.conn.remote
 	facts["host_key"] = s.slot.conn.fingerprint()
 	facts["reused"] = s.reused
 }

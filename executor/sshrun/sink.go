@@ -1,8 +1,8 @@
 package sshrun
 
 import (
-	"bytes"
 	"io"
+	"slices"
 	"sync"
 	"time"
 )
@@ -19,14 +19,23 @@ type sink struct {
 
 func newSink(max int) *sink { return &sink{max: max} }
 
+// Pieces in which a stream is read: small at first, since most commands say little.
+const (
+	firstChunk = 512
+	fullChunk  = 32 << 10
+)
+
 // drain reads until the stream ends.
 func (s *sink) drain(r io.Reader) {
-	chunk := make([]byte, 32<<10)
+	chunk := make([]byte, firstChunk)
 	for {
 		n, err := r.Read(chunk)
 		s.take(chunk[:n])
 		if err != nil {
 			return
+		}
+		if n == len(chunk) && n < fullChunk {
+			chunk = make([]byte, fullChunk)
 		}
 	}
 }
@@ -47,11 +56,11 @@ func (s *sink) last() time.Time {
 	return s.at
 }
 
-// kept returns a copy of what was kept, whether there was more, and how much in all.
+// kept returns what was kept, to which later output is not added in place, whether there was more, and how much in all.
 func (s *sink) kept() (kept []byte, truncated bool, total int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return bytes.Clone(s.buf), s.total > int64(len(s.buf)), s.total
+	return slices.Clip(s.buf), s.total > int64(len(s.buf)), s.total
 }
 
 func latest(times ...time.Time) time.Time {

@@ -23,7 +23,13 @@ import (
 const sshdPath = "/usr/sbin/sshd"
 
 // sshd starts a real OpenSSH server and returns its address and user.
-func sshd(t *testing.T) (addr, login string) {
+func sshd(t testing.TB) (addr, login string) {
+	t.Helper()
+	return sshdWith(t, "AcceptEnv EXECUTOR_*", "AuthorizedKeysFile "+copyTo(t, t.TempDir(), "testdata/key.good.pub"))
+}
+
+// sshdWith starts a server with further lines of configuration.
+func sshdWith(t testing.TB, lines ...string) (addr, login string) {
 	t.Helper()
 	if _, err := os.Stat(sshdPath); err != nil {
 		if os.Getenv("CI") == "true" {
@@ -41,9 +47,9 @@ func sshd(t *testing.T) (addr, login string) {
 	_, port, _ := net.SplitHostPort(addr)
 	config := []string{
 		"Port " + port, "ListenAddress 127.0.0.1", "PidFile none", "UsePAM no", "StrictModes no",
-		"PasswordAuthentication no", "PermitRootLogin yes", "AcceptEnv EXECUTOR_*",
-		"AuthorizedKeysFile " + copyTo(t, dir, "testdata/key.good.pub"),
+		"PasswordAuthentication no", "PermitRootLogin yes", "Subsystem sftp internal-sftp",
 	}
+	config = append(config, lines...)
 	for _, name := range []string{"host_rsa", "host_ecdsa", "host_ed25519"} {
 		config = append(config, "HostKey "+copyTo(t, dir, "testdata/hostkeys/"+name))
 	}
@@ -54,6 +60,7 @@ func sshd(t *testing.T) (addr, login string) {
 	var log bytes.Buffer
 	cmd := exec.Command(sshdPath, "-D", "-e", "-f", file)
 	cmd.Stderr = &log
+	cmd.WaitDelay = time.Second // a session that outlives the server holds its stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +85,7 @@ func sshd(t *testing.T) (addr, login string) {
 	return addr, u.Username
 }
 
-func freeAddr(t *testing.T) string {
+func freeAddr(t testing.TB) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -88,7 +95,7 @@ func freeAddr(t *testing.T) string {
 	return ln.Addr().String()
 }
 
-func copyTo(t *testing.T, dir, from string) string {
+func copyTo(t testing.TB, dir, from string) string {
 	t.Helper()
 	b, err := os.ReadFile(from)
 	if err != nil {

@@ -36,7 +36,7 @@ func (p *pool) keep(s *slot) {
 func (p *pool) drained(s *slot) {
 	for {
 		p.mu.Lock()
-		active, changed := s.active, p.changed
+		active, changed := s.active, p.wait()
 		p.mu.Unlock()
 		if active == 0 {
 			return

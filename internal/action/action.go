@@ -2,7 +2,7 @@
 //
 // An action is what the operator sees, what the journal records and what a
 // runner executes: one value, made once by the pipeline, never re-parsed. The
-// kinds are sealed: HTTP, SSH and Targets. What is not in an action cannot
+// kinds are sealed: HTTP, SSH, File and Targets. What is not in an action cannot
 // take part in its execution, except the credential's secret, which is added
 // at the slot that the action names.
 //
@@ -34,9 +34,9 @@ import (
 // Format is the version of the canonical form.
 const Format = 1
 
-// An Action is one of *HTTP, *SSH and *Targets.
+// An Action is one of *HTTP, *SSH, *File and *Targets.
 type Action interface {
-	// Kind is "http", "ssh" or "targets".
+	// Kind is "http", "ssh", "sftp" or "targets".
 	Kind() string
 	// Target names where the action goes: an origin such as
 	// "https://api.example.com", "ssh://web-1", or "executor" for the program itself.

@@ -27,6 +27,13 @@ func command() *action.SSH {
 	}
 }
 
+func file() *action.File {
+	return &action.File{
+		Operation: action.WriteFile, Host: "web-1", Hops: command().Hops, Path: "/srv/x", Mode: "0644", Overwrite: true, Expected: "sha256:00",
+		Content: action.Blob{Bytes: []byte("hi")}, Limits: action.Limits{Timeout: time.Minute},
+	}
+}
+
 // The canonical form is a format: these bytes are what digests are made of.
 func TestCanonicalForm(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -35,6 +42,7 @@ func TestCanonicalForm(t *testing.T) {
 	}{
 		"http": {sample(), `{"address":{"private":false},"binding":"https://api.example.com/v1/","body":{"length":7,"sha256":"015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862"},"credential":{"name":"api","slot":"header Authorization","type":"bearer","version":3},"format":1,"headers":[{"name":"Accept","value":"*/*"},{"name":"Content-Type","value":"application/json"}],"kind":"http","limits":{"max_bytes":1048576,"timeout_ms":60000},"method":"POST","redirects":{"max":0},"tls":{},"url":"https://api.example.com/v1/items?q=a%26b"}`},
 		"ssh":  {command(), `{"argv":["ls","-l"],"at_expiry":"signal, then close","command":"ls -l","env":[],"format":1,"hops":[{"address":"10.0.0.7:22","credential":{"name":"web","slot":"ssh authentication","type":"ssh-key","version":1},"host_keys":["ssh-ed25519 AAAA"],"user":"deploy"}],"host":"web-1","kind":"ssh","limits":{"max_bytes":1048576,"timeout_ms":60000},"quoting":"posix","stdin":{"length":0,"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}}`},
+		"file": {file(), `{"content":{"length":2,"sha256":"8f434346648f6b96df89dda901c5176b10a6d83961dd3c1ac88b59b2dc327aa4"},"expected_sha256":"sha256:00","format":1,"hops":[{"address":"10.0.0.7:22","credential":{"name":"web","slot":"ssh authentication","type":"ssh-key","version":1},"host_keys":["ssh-ed25519 AAAA"],"user":"deploy"}],"host":"web-1","kind":"sftp","limits":{"max_bytes":0,"timeout_ms":60000},"max_entries":0,"mode":"0644","operation":"write","overwrite":true,"path":"/srv/x"}`},
 		"list": {&action.Targets{}, `{"format":1,"kind":"targets"}`},
 	} {
 		got, err := action.Canonical(tt.a)
@@ -93,6 +101,24 @@ func TestTheDigestCoversEverything(t *testing.T) {
 		change(a)
 		if digest(t, a) == digest(t, command()) {
 			t.Errorf("ssh %s: the digest does not change", name)
+		}
+	}
+	for name, change := range map[string]func(*action.File){
+		"operation": func(a *action.File) { a.Operation = action.ReadFile },
+		"host":      func(a *action.File) { a.Host = "web-2" },
+		"jump":      func(a *action.File) { a.Hops = append(a.Hops[:1:1], a.Hops...) },
+		"path":      func(a *action.File) { a.Path = "/srv/y" },
+		"mode":      func(a *action.File) { a.Mode = "0600" },
+		"overwrite": func(a *action.File) { a.Overwrite = false },
+		"expected":  func(a *action.File) { a.Expected = "" },
+		"content":   func(a *action.File) { a.Content.Bytes = []byte("ho") },
+		"entries":   func(a *action.File) { a.Entries++ },
+		"size":      func(a *action.File) { a.Limits.MaxBytes++ },
+	} {
+		a := file()
+		change(a)
+		if digest(t, a) == digest(t, file()) {
+			t.Errorf("file %s: the digest does not change", name)
 		}
 	}
 }

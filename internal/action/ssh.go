@@ -1,5 +1,15 @@
 package action
 
+// MarkerName is the environment variable that every command is offered, with its
+// activity's id, so that the operator finds its processes on the host. Servers
+// that take no such name are offered MarkerFallback, which OpenSSH as Debian and
+// others ship it takes. The marker is shown and recorded, and is no part of the
+// digest: it differs in every call, and one act has one digest.
+const (
+	MarkerName     = "EXECUTOR_ACTIVITY"
+	MarkerFallback = "LC_EXECUTOR_ACTIVITY"
+)
+
 // SSH is one command on one host.
 type SSH struct {
 	// Host is the operator's name for the destination.
@@ -43,12 +53,10 @@ func (*SSH) Kind() string { return "ssh" }
 func (s *SSH) Target() string { return "ssh://" + s.Host }
 
 // Cred returns the credential of the destination.
-func (s *SSH) Cred() *Credential {
-	if len(s.Hops) == 0 {
-		return nil
-	}
-	return s.Hops[len(s.Hops)-1].Credential
-}
+func (s *SSH) Cred() *Credential { return lastCred(s.Hops) }
+
+// Route returns the hops.
+func (s *SSH) Route() []Hop { return s.Hops }
 
 func (*SSH) sealed() {}
 

@@ -22,6 +22,9 @@ func Builtin() ([]*Tool, error) {
 		{"http_request.1", renderHTTPRequest},
 		{"list_targets.1", renderListTargets},
 		{"ssh_exec.1", renderSSHExec},
+		{"ssh_list_dir.1", renderSSHListDir},
+		{"ssh_read_file.1", renderSSHReadFile},
+		{"ssh_write_file.1", renderSSHWriteFile},
 	} {
 		c, err := loadBuiltin(b.file)
 		if err != nil {

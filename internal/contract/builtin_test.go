@@ -101,6 +101,38 @@ func calls() map[string][][2]string {
 			{`{"host":"web-1","argv":[1]}`, "/argv/0"},
 			{`{"host":"web-1","command":"uptime","timeout_s":3601}`, "/timeout_s"},
 		},
+		"ssh_read_file": {
+			{`{"host":"web-1","path":"/etc/hosts","max_bytes":8388608,"timeout_s":1}`, "ok"},
+			{`{"host":"web-1","path":"/etc/.../..a/.b"}`, "ok"},
+			{`{"host":"web-1"}`, "/path"},
+			{`{"path":"/etc/hosts"}`, "/host"},
+			{`{"host":"web-1","path":"hosts"}`, "/path"},
+			{`{"host":"web-1","path":"~/x"}`, "/path"},
+			{`{"host":"web-1","path":"/etc/../root/x"}`, "/path"},
+			{`{"host":"web-1","path":"/etc/./x"}`, "/path"},
+			{`{"host":"web-1","path":"/etc//x"}`, "/path"},
+			{`{"host":"web-1","path":"/etc/"}`, "/path"},
+			{`{"host":"web-1","path":"/a/.."}`, "/path"},
+			{`{"host":"web-1","path":"/etc/hosts","offset":1}`, "/offset"},
+			{`{"host":"web-1","path":"/etc/hosts","Path":"/x"}`, "/Path"},
+			{`{"host":"web-1","path":"/etc/hosts","max_bytes":0}`, "/max_bytes"},
+		},
+		"ssh_list_dir": {
+			{`{"host":"web-1","path":"/"}`, "ok"},
+			{`{"host":"web-1","path":"/etc","max_entries":10000}`, "ok"},
+			{`{"host":"web-1","path":"/etc","max_entries":10001}`, "/max_entries"},
+			{`{"host":"web-1","path":"/etc","max_bytes":1}`, "/max_bytes"},
+		},
+		"ssh_write_file": {
+			{`{"host":"web-1","path":"/srv/x","content":""}`, "ok"},
+			{`{"host":"web-1","path":"/srv/x","content_base64":"AP8=","mode":"0600"}`, "ok"},
+			{`{"host":"web-1","path":"/srv/x","content":"x","overwrite":true,"expected_sha256":"` + strings.Repeat("0", 64) + `"}`, "ok"},
+			{`{"host":"web-1","path":"/srv/x","content":"x","mode":"4755"}`, "/mode"},
+			{`{"host":"web-1","path":"/srv/x","content":"x","mode":"0o644"}`, "/mode"},
+			{`{"host":"web-1","path":"/srv/x","content":"x","expected_sha256":"abc"}`, "/expected_sha256"},
+			{`{"host":"web-1","path":"/srv/x","content":"x","overwrite":"yes"}`, "/overwrite"},
+			{`{"host":"web-1","path":"/srv/x","content":null}`, "/content"},
+		},
 		"list_targets": {
 			{`{}`, "ok"},
 			{`{"all":true}`, "/all"},
@@ -149,7 +181,7 @@ func FuzzRenderAcceptsWhatTheSchemaAccepts(f *testing.F) {
 	}
 	cs := map[string]*contract.Contract{}
 	schemas := map[string]*jsonschema.Resolved{}
-	for _, name := range []string{"http_get", "http_request", "ssh_exec", "list_targets"} {
+	for _, name := range []string{"http_get", "http_request", "ssh_exec", "ssh_read_file", "ssh_write_file", "ssh_list_dir", "list_targets"} {
 		cs[name] = tool(f, name)
 		schemas[name] = resolved(f, cs[name].Input)
 	}

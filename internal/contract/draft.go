@@ -6,8 +6,8 @@ import (
 	"executor/internal/action"
 )
 
-// A Draft is an act as its caller meant it: one of *HTTPDraft, *SSHDraft and
-// *TargetsDraft. The pipeline normalizes it and binds target and credential.
+// A Draft is an act as its caller meant it: one of *HTTPDraft, *SSHDraft,
+// *SSHFileDraft and *TargetsDraft. The pipeline normalizes it and binds target and credential.
 type Draft interface{ draft() }
 
 // HTTPDraft is a request before its URL is normalized.

@@ -38,6 +38,9 @@ func renderSSHExec(raw json.RawMessage) (Draft, error) {
 		if !envName.MatchString(name) {
 			c.add("/env"+pointer(name), "is not a variable name: letters, digits and _, at most 128")
 		}
+		if name == action.MarkerName || name == action.MarkerFallback {
+			c.add("/env"+pointer(name), "is set for you: it marks the processes of this call; leave it out")
+		}
 		if strings.ContainsRune(a.Env[name], 0) {
 			c.add("/env"+pointer(name), "holds a NUL byte")
 		}

@@ -115,11 +115,13 @@ func assemble(cfg Config) (*daemon, error) {
 	if err != nil {
 		return nil, err
 	}
+	ssh := sshrun.New(sshrun.Config{}) // one pool for commands and files
 	d.executor, err = executor.New(executor.Config{
 		Credentials: d.keys, Approver: d.desk, Journal: j,
 		Runners: map[string]executor.Runner{
 			"http":    http,
-			"ssh":     sshrun.New(sshrun.Config{}),
+			"ssh":     ssh,
+			"sftp":    ssh,
 			"targets": executor.Targets{Credentials: d.keys},
 		},
 		Clock: time.Now, Rand: rand.Reader, Build: cfg.Build,

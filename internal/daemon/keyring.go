@@ -157,13 +157,13 @@ func (k *keyring) Lease(a action.Action) (*executor.Lease, error) {
 	if k.policy == nil {
 		return nil, executor.ErrLocked
 	}
-	s, ok := a.(*action.SSH)
+	routed, ok := a.(interface{ Route() []action.Hop })
 	if !ok {
 		return k.lease(a.Cred())
 	}
 	var l *executor.Lease
 	var hops []*executor.Lease
-	for _, h := range s.Hops {
+	for _, h := range routed.Route() {
 		if l != nil {
 			hops = append(hops, l)
 		}

@@ -66,29 +66,6 @@ func (c *Credential) match(u target.URL) (best target.Pattern, ok bool) {
 	return best, ok
 }
 
-// BindHost finds a host and the credential that logs in there, which must be
-// bound to the host's address.
-func (g *Generation) BindHost(name string) (*Host, Binding, error) {
-	h, ok := g.hosts[name]
-	if !ok {
-		return nil, Binding{}, ErrUnknownHost
-	}
-	c, ok := g.credentials[h.Credential]
-	if !ok {
-		return nil, Binding{}, fmt.Errorf("host %q logs in with credential %q, which the vault does not hold: %w", name, h.Credential, ErrNotBound)
-	}
-	for _, p := range c.patterns {
-		if p.MatchAddr(h.Addr) {
-			return h, Binding{
-				Credential: c, Pattern: p.String(),
-				Floor: action.Stricter(h.Approval, c.Approval),
-				Items: []Ref{{KindHost, h.Name, h.Version}, {KindCredential, c.Name, c.Version}},
-			}, nil
-		}
-	}
-	return nil, Binding{}, fmt.Errorf("credential %q and host %q (ssh://%s): %w", c.Name, name, h.Addr, ErrNotBound)
-}
-
 // Covers reports whether an SSH credential may be used on host:port.
 func (c *Credential) Covers(addr string) bool {
 	for _, p := range c.patterns {

@@ -60,8 +60,11 @@ type Credential struct {
 	// AllowSetCookie: the caller is given values of Set-Cookie.
 	AllowSetCookie bool `json:"allow_set_cookie,omitempty"`
 	// IdempotencyHeader carries a call's idempotency key; "" is Idempotency-Key.
-	IdempotencyHeader string    `json:"idempotency_header,omitempty"`
-	Created           time.Time `json:"created"`
+	IdempotencyHeader string `json:"idempotency_header,omitempty"`
+	// Certificate belongs to an ssh-key credential: the user certificate for its key,
+	// as one line ("ssh-ed25519-cert-v01@openssh.com AAAA…"). It is no secret.
+	Certificate string    `json:"certificate,omitempty"`
+	Created     time.Time `json:"created"`
 	// RestoredFrom is the version whose secret a rollback brought back, or 0.
 	RestoredFrom int `json:"restored_from,omitempty"`
 
@@ -143,6 +146,9 @@ func (c *Credential) checkType() error {
 	}
 	if err := c.checkServer(); err != nil {
 		return err
+	}
+	if c.Type != SSHKey && c.Certificate != "" {
+		return fmt.Errorf("a certificate belongs to a credential of type ssh-key")
 	}
 	switch c.Type {
 	case Bearer, SSHKey, SSHPassword:

@@ -17,7 +17,9 @@ type Host struct {
 	User       string `json:"user"`
 	Credential string `json:"credential"`
 	// HostKeys are the pinned keys, as known_hosts lines without the host field.
-	HostKeys []string     `json:"host_keys"`
+	HostKeys []string `json:"host_keys"`
+	// Jump is the host that leads here, or "".
+	Jump     string       `json:"jump,omitempty"`
 	Approval action.Level `json:"approval"`
 }
 
@@ -39,6 +41,11 @@ func (h *Host) Check() error {
 	}
 	if h.Credential == "" {
 		return fmt.Errorf("no credential: say which one logs in with --credential")
+	}
+	if h.Jump != "" {
+		if err := CheckName(h.Jump); err != nil {
+			return fmt.Errorf("jump host: %w", err)
+		}
 	}
 	if len(h.HostKeys) == 0 {
 		return fmt.Errorf("no host key is pinned: a host whose key is not known is never connected to")

@@ -152,6 +152,10 @@ func DefaultLevel(a action.Action) action.Level {
 		if SafeMethod(a.Method) && a.Binding != "" {
 			return action.Session
 		}
+	case *action.File:
+		if a.Reads() {
+			return action.Session
+		}
 	}
 	return action.Call
 }

@@ -121,9 +121,9 @@ func TestHosts(t *testing.T) {
 	host := func(addr, credential string) policy.Item {
 		return item(t, policy.KindHost, "web-1", 1, policy.Host{Addr: addr, User: "deploy", Credential: credential, HostKeys: []string{pin}, Approval: action.Presence})
 	}
-	h, b, err := load(t, key, host("Web-1.example.com:22", "key")).BindHost("web-1")
-	if err != nil || h.Addr != "web-1.example.com:22" || b.Credential.Version != 3 || b.Floor != action.Presence {
-		t.Errorf("%+v %+v %v", h, b, err)
+	way, b, err := load(t, key, host("Web-1.example.com:22", "key")).BindHost("web-1")
+	if err != nil || len(way) != 1 || way[0].Host.Addr != "web-1.example.com:22" || b.Credential.Version != 3 || b.Floor != action.Presence {
+		t.Errorf("%+v %+v %v", way, b, err)
 	}
 	if _, _, err := load(t, key, host("web-1.example.com:2222", "key")).BindHost("web-1"); !errors.Is(err, policy.ErrNotBound) {
 		t.Errorf("another port: %v", err)

@@ -2,11 +2,14 @@ package policy
 
 import "executor/internal/action"
 
-// A HostSummary is what an agent may know of a host.
+// A HostSummary is what an agent may know of a host. Level is due for a command
+// and for a write.
 type HostSummary struct {
 	Name  string       `json:"name"`
 	Kind  string       `json:"kind"`
 	Level action.Level `json:"approval"`
+	// Read is the level due for reading a file or a directory.
+	Read action.Level `json:"approval_read"`
 }
 
 // A BindingSummary is what an agent may know of a binding: where a credential
@@ -25,10 +28,11 @@ func (g *Generation) Summary() (hosts []HostSummary, bindings []BindingSummary) 
 	hosts, bindings = []HostSummary{}, []BindingSummary{}
 	for _, h := range g.Hosts() {
 		level := action.Stricter(h.Approval, action.Call)
+		read := action.Stricter(h.Approval, action.Session)
 		if _, b, err := g.BindHost(h.Name); err == nil {
-			level = action.Stricter(level, b.Floor)
+			level, read = action.Stricter(level, b.Floor), action.Stricter(read, b.Floor)
 		}
-		hosts = append(hosts, HostSummary{h.Name, "ssh", level})
+		hosts = append(hosts, HostSummary{h.Name, "ssh", level, read})
 	}
 	for _, c := range g.Credentials() {
 		if c.SSH() {
