@@ -89,6 +89,9 @@ func TestArgumentsAreCounted(t *testing.T) {
 			t.Errorf("%s takes any arguments", c.CommandPath())
 			return
 		}
+		if c.Name() == "rekey" { // takes any number of hosts
+			return
+		}
 		if code := cli.ExitCode(c.Args(c, []string{"one", "two", "three"})); code != 2 {
 			t.Errorf("%s one two three: exit code %d, want 2", c.CommandPath(), code)
 		}

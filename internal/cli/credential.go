@@ -36,6 +36,8 @@ type credentialAddOptions struct {
 	approval string
 	fromFile string
 	files    credentialFiles
+	// certificate is the file of an SSH user certificate.
+	certificate string
 }
 
 func (a *app) credentialAdd() *cobra.Command {
@@ -69,6 +71,7 @@ the ssh types, ssh://host:port. Repeat --target for several.
 	f.StringVar(&o.meta.Header, "header", "", "`NAME` of the header that carries it (type header)")
 	f.StringVar(&o.meta.Format, "format", "", "`FORM` of the header's value, such as 'Token {secret}' (type header)")
 	o.registerTypes(f)
+	f.StringVar(&o.certificate, "certificate", "", "`FILE` with the user certificate of the key, such as id_ed25519-cert.pub (type ssh-key)")
 	o.pass.register(cmd)
 	return cmd
 }
@@ -78,6 +81,9 @@ func (a *app) addCredential(ctx context.Context, o *credentialAddOptions) (err e
 		return err
 	}
 	if o.meta.Approval, err = parseFloor(o.approval); err != nil {
+		return err
+	}
+	if o.meta.Certificate, err = a.readCertificate(o.certificate); err != nil {
 		return err
 	}
 	o.meta.Created = time.Now().UTC().Truncate(time.Second)
@@ -100,6 +106,9 @@ func (a *app) addCredential(ctx context.Context, o *credentialAddOptions) (err e
 			return err
 		}
 		defer s.Wipe()
+		if err := checkCertificate(o.meta.Certificate, s); err != nil {
+			return err
+		}
 		var version int
 		err = h.Vault.Update(ctx, "credential add "+o.meta.Name, func(e *vault.Edit) error {
 			if _, err := e.Item(policy.KindCredential, o.meta.Name); err == nil {

@@ -21,8 +21,10 @@ type credentialChange struct {
 	pass     passphraseFlags
 	fromFile string
 	files    credentialFiles
-	to       int
-	yes      bool
+	// certificate is the file of an SSH user certificate.
+	certificate string
+	to          int
+	yes         bool
 }
 
 func (a *app) credentialRotate() *cobra.Command {
@@ -32,16 +34,23 @@ func (a *app) credentialRotate() *cobra.Command {
 		Short: "Give a credential a new secret; the old one is kept for rollback",
 		Long: `Give a credential a new secret. It is read as by "credential add", and used from
 the next call on. The old one is kept: "credential rollback" brings it back.
-Type mtls takes a new certificate beside its key.`,
+Type mtls takes a new certificate beside its key.
+
+With --certificate and without --from-file an SSH key stays, and gets another
+certificate; with a new key the old certificate goes.`,
 		Example: `  executor credential rotate ci
   executor credential rotate web --from-file ~/.ssh/deploy_key_2027`,
 		Args: oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.certificate != "" && o.fromFile == "" {
+				return a.renewCertificate(cmd.Context(), args[0], o)
+			}
 			return a.rotateCredential(cmd.Context(), args[0], o)
 		},
 	}
 	cmd.Flags().StringVar(&o.fromFile, "from-file", "", "read the new secret from `FILE`")
 	o.files.register(cmd.Flags())
+	cmd.Flags().StringVar(&o.certificate, "certificate", "", "`FILE` with the user certificate of the key (type ssh-key)")
 	o.pass.register(cmd)
 	return cmd
 }
@@ -66,6 +75,12 @@ func (a *app) rotateCredential(ctx context.Context, name string, o *credentialCh
 			return err
 		}
 		defer s.Wipe()
+		if meta.Certificate, err = a.readCertificate(o.certificate); err != nil {
+			return err
+		}
+		if err := checkCertificate(meta.Certificate, s); err != nil {
+			return err
+		}
 		return a.putVersion(ctx, h, "credential rotate "+name, meta, 0, func(*vault.Edit) (vault.Item, error) {
 			return vault.Item{Secret: s.Clone()}, nil
 		})
@@ -99,7 +114,7 @@ func (a *app) rollbackCredential(ctx context.Context, name string, o *credential
 		if err != nil {
 			return err
 		}
-		if meta.Cert, err = certificateOf(h.Vault, name, from); err != nil {
+		if err := certificatesOf(&meta, h.Vault, from); err != nil {
 			return err
 		}
 		return a.putVersion(ctx, h, fmt.Sprintf("credential rollback %s to version %d", name, from), meta, from, func(e *vault.Edit) (vault.Item, error) {
@@ -109,19 +124,19 @@ func (a *app) rollbackCredential(ctx context.Context, name string, o *credential
 	})
 }
 
-// certificateOf is the client certificate that a version's key belongs to, or "".
-func certificateOf(v *vault.Vault, name string, version int) (string, error) {
-	for _, it := range v.Versions(policy.KindCredential, name) {
+// certificatesOf gives a credential the certificates that a version of it had.
+func certificatesOf(meta *policy.Credential, v *vault.Vault, version int) error {
+	for _, it := range v.Versions(policy.KindCredential, meta.Name) {
 		if it.Version != version {
 			continue
 		}
 		var old policy.Credential
 		if err := strictjson.Decode(it.Body, &old); err != nil {
-			return "", fmt.Errorf("credential %q version %d: %w", name, version, err)
+			return fmt.Errorf("credential %q version %d: %w", meta.Name, version, err)
 		}
-		return old.Cert, nil
+		meta.Cert, meta.Certificate = old.Cert, old.Certificate
 	}
-	return "", nil
+	return nil
 }
 
 // rollbackTarget is the version whose secret comes back.

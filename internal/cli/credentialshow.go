@@ -37,6 +37,8 @@ type credentialInfo struct {
 	SkipVerify        bool     `json:"skip_verify,omitempty"`
 	AllowSetCookie    bool     `json:"allow_set_cookie,omitempty"`
 	IdempotencyHeader string   `json:"idempotency_header,omitempty"`
+	// Certificate is set where an SSH key has one.
+	Certificate *certificateInfo `json:"certificate,omitempty"`
 }
 
 // server are the facts of how the credential's servers are met.
@@ -64,6 +66,7 @@ func credentialInfos(v *vault.Vault) ([]credentialInfo, error) {
 		info := credentialInfo{
 			Name: c.Name, Type: c.Type, Version: c.Version, Targets: c.Targets, Approval: c.Approval, Slot: c.Slot(),
 			Username: c.Username, Format: c.Format, Created: c.Created, Restored: c.RestoredFrom, Hosts: []string{},
+			Certificate: describeCertificate(c.Certificate, time.Now()),
 		}
 		info.TokenURL, info.ClientID, info.Scopes = c.TokenURL, c.ClientID, c.Scopes
 		info.ClientCertificate, info.CA, info.SkipVerify = c.TLS().ClientCert, c.TLS().CA, c.SkipVerify
@@ -149,7 +152,7 @@ func showCredential(w io.Writer, out outputFlags, c credentialInfo) error {
 	return writeFacts(w, append([]fact{
 		{"name", c.Name}, {"type", c.Type}, {"version", strconv.Itoa(c.Version)},
 		{"kept versions", strings.Join(versions, ", ")}, {"goes into", c.Slot},
-		{"username", c.Username}, {"format", c.Format},
+		{"username", c.Username}, {"format", c.Format}, {"certificate", c.Certificate.text()},
 		{"approval", c.Approval.String()}, {"targets", strings.Join(c.Targets, "\n")},
 		{"hosts", strings.Join(c.Hosts, ", ")}, {"created", c.Created.Format(time.RFC3339)},
 		{"secret", "not shown"},

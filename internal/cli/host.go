@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 
-	"executor/executor/sshrun"
 	"executor/internal/daemon"
 	"executor/internal/policy"
 	"executor/internal/sshfile"
-	"executor/internal/term"
 	"executor/vault"
 
 	"github.com/spf13/cobra"
@@ -27,18 +24,15 @@ can neither add one nor accept a key.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.hostAdd(), a.hostList(), a.hostShow(), a.hostRemove())
+	cmd.AddCommand(a.hostAdd(), a.hostList(), a.hostShow(), a.hostRekey(), a.hostImport(), a.hostRemove())
 	return cmd
 }
 
 type hostAddOptions struct {
-	pass       passphraseFlags
-	host       policy.Host
-	approval   string
-	hostKeys   []string
-	knownHosts string
-	scan       bool
-	yes        bool
+	pass     passphraseFlags
+	host     policy.Host
+	approval string
+	pins     pinFlags
 }
 
 func (a *app) hostAdd() *cobra.Command {
@@ -48,9 +42,15 @@ func (a *app) hostAdd() *cobra.Command {
 		Short: "Name a new host and pin its host keys",
 		Long: `Name a new host. Its host keys come from one of --host-key, a --known-hosts file
 (hashed, @cert-authority and @revoked lines too), and the host itself with
---scan: then the fingerprints are shown and you are asked.`,
+--scan: then the fingerprints are shown and you are asked.
+
+With --jump the way leads over another host of yours, with that host's own
+pinned keys and credential; it may have a jump host itself. A call needs the
+strictest approval of all hosts on the way.`,
 		Example: `  executor host add web-1 --addr web-1.example.com:22 --user deploy \
-      --credential web --known-hosts ~/.ssh/known_hosts`,
+      --credential web --known-hosts ~/.ssh/known_hosts
+  executor host add db-1 --addr 10.0.0.5 --user deploy --credential db \
+      --jump web-1 --host-key 'ssh-ed25519 AAAA...'`,
 		Args: oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.host.Name = args[0]
@@ -61,11 +61,9 @@ func (a *app) hostAdd() *cobra.Command {
 	f.StringVar(&o.host.Addr, "addr", "", "address as `HOST:PORT`; port 22 may be left out")
 	f.StringVar(&o.host.User, "user", "", "`USER` to log in as")
 	f.StringVar(&o.host.Credential, "credential", "", "`NAME` of the credential that logs in (type ssh-key or ssh-password)")
+	f.StringVar(&o.host.Jump, "jump", "", "reach it by way of the `HOST` of this name")
 	f.StringVar(&o.approval, "approval", "none", "least `LEVEL` of approval that a command there needs: none, session, call or presence")
-	f.StringArrayVar(&o.hostKeys, "host-key", nil, "pinned `KEY` as 'TYPE BASE64' (repeatable)")
-	f.StringVar(&o.knownHosts, "known-hosts", "", "take the pinned keys from the known_hosts file `FILE`")
-	f.BoolVar(&o.scan, "scan", false, "ask the host for its keys, show them, and pin them after a yes")
-	f.BoolVar(&o.yes, "yes", false, "pin what --scan found without asking")
+	o.pins.register(cmd)
 	o.pass.register(cmd)
 	return cmd
 }
@@ -74,7 +72,7 @@ func (a *app) addHost(ctx context.Context, o *hostAddOptions) (err error) {
 	if o.host.Approval, err = parseFloor(o.approval); err != nil {
 		return err
 	}
-	if o.host.HostKeys, err = a.pins(ctx, o); err != nil {
+	if o.host.HostKeys, err = a.pins(ctx, &o.pins, o.host); err != nil {
 		return err
 	}
 	if err := o.host.Check(); err != nil {
@@ -88,6 +86,9 @@ func (a *app) addHost(ctx context.Context, o *hostAddOptions) (err error) {
 		if err := checkLogin(h.Vault, o.host); err != nil {
 			return err
 		}
+		if err := checkJump(h.Vault, o.host); err != nil {
+			return err
+		}
 		err := h.Vault.Update(ctx, "host add "+o.host.Name, func(e *vault.Edit) error {
 			if _, err := e.Item(policy.KindHost, o.host.Name); err == nil {
 				return fmt.Errorf("host %q exists; remove it first with: executor host remove %s", o.host.Name, o.host.Name)
@@ -98,8 +99,8 @@ func (a *app) addHost(ctx context.Context, o *hostAddOptions) (err error) {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Out, "host %s stored: %s@%s with credential %s, pinned keys: %d\n",
-			o.host.Name, o.host.User, o.host.Addr, o.host.Credential, len(o.host.HostKeys))
+		fmt.Fprintf(a.Out, "host %s stored: %s@%s%s with credential %s, pinned keys: %d\n",
+			o.host.Name, o.host.User, o.host.Addr, byWayOf(o.host.Jump), o.host.Credential, len(o.host.HostKeys))
 		return nil
 	})
 }
@@ -120,55 +121,13 @@ func checkLogin(v *vault.Vault, h policy.Host) error {
 	return nil
 }
 
-// pins are the host keys that the operator vouches for.
-func (a *app) pins(ctx context.Context, o *hostAddOptions) ([]string, error) {
-	switch {
-	case len(o.hostKeys) > 0 && o.knownHosts != "", o.scan && (len(o.hostKeys) > 0 || o.knownHosts != ""):
-		return nil, usagef("--host-key, --known-hosts and --scan exclude each other")
-	case o.knownHosts != "":
-		data, err := os.ReadFile(o.knownHosts)
-		if err != nil {
-			return nil, err
-		}
-		pins, warnings, err := sshfile.ParseKnownHosts(data, o.knownHosts, o.host.Addr)
-		for _, w := range warnings {
-			fmt.Fprintln(a.Err, "warning: "+term.Safe(w))
-		}
-		return pins, err
-	case o.scan:
-		return a.scan(ctx, o)
-	case len(o.hostKeys) == 0:
-		return nil, usagef("no host key: one of --host-key, --known-hosts and --scan is due")
-	}
-	var pins []string
-	for _, k := range o.hostKeys {
-		pin, err := sshfile.ParseHostKey(k)
-		if err != nil {
-			return nil, usagef("--host-key: %v", err)
-		}
-		pins = append(pins, pin)
-	}
-	return pins, nil
-}
-
-func (a *app) scan(ctx context.Context, o *hostAddOptions) ([]string, error) {
-	pins, err := sshrun.ScanHostKeys(ctx, o.host.Addr, nil)
-	if err != nil {
-		return nil, err
-	}
-	fmt.Fprintf(a.Err, "%s offers these host keys; compare them with what its console or provider shows:\n", term.Safe(o.host.Addr))
-	for _, p := range pins {
-		fmt.Fprintln(a.Err, "  "+term.Safe(sshfile.Describe(p)))
-	}
-	return pins, a.confirm("Pin these keys?", o.yes)
-}
-
 // hostInfo is what is shown of a host.
 type hostInfo struct {
 	Name       string   `json:"name"`
 	Addr       string   `json:"addr"`
 	User       string   `json:"user"`
 	Credential string   `json:"credential"`
+	Jump       string   `json:"jump,omitempty"`
 	Approval   string   `json:"approval"`
 	HostKeys   []string `json:"host_keys"`
 }
@@ -180,7 +139,7 @@ func hostInfos(v *vault.Vault) ([]hostInfo, error) {
 	}
 	out := []hostInfo{}
 	for _, h := range g.Hosts() {
-		out = append(out, hostInfo{h.Name, h.Addr, h.User, h.Credential, h.Approval.String(), h.HostKeys})
+		out = append(out, hostInfo{h.Name, h.Addr, h.User, h.Credential, h.Jump, h.Approval.String(), h.HostKeys})
 	}
 	return out, nil
 }
@@ -252,7 +211,7 @@ func (a *app) showHost(out outputFlags, h hostInfo) error {
 	}
 	return writeFacts(a.Out, []fact{
 		{"name", h.Name}, {"address", h.Addr}, {"user", h.User}, {"credential", h.Credential},
-		{"approval", h.Approval}, {"host keys", strings.Join(keys, "\n")},
+		{"by way of", h.Jump}, {"approval", h.Approval}, {"host keys", strings.Join(keys, "\n")},
 	})
 }
 
@@ -266,6 +225,9 @@ func (a *app) hostRemove() *cobra.Command {
 				return err
 			}
 			return a.edit(cmd.Context(), &pass, func(h *daemon.Home) error {
+				if err := checkNoJump(h.Vault, args[0]); err != nil {
+					return err
+				}
 				return a.removeItem(cmd.Context(), h, policy.KindHost, args[0])
 			})
 		},
