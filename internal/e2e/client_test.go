@@ -120,7 +120,7 @@ func TestThirdPartyClient(t *testing.T) {
 	if s := steps["connected"]; s.Server != "executor" {
 		t.Errorf("connected: %+v", s)
 	}
-	if s := steps["listed"]; strings.Join(s.Names, " ") != "http_get http_request list_targets ssh_exec" || !s.Schemas {
+	if s := steps["listed"]; strings.Join(s.Names, " ") != "http_get http_request list_targets ssh_exec ssh_list_dir ssh_read_file ssh_write_file" || !s.Schemas {
 		t.Errorf("listed: %+v", s)
 	}
 	for name, want := range map[string]struct {

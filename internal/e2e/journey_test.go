@@ -246,7 +246,7 @@ func TestAgentSeesTools(t *testing.T) {
 		if tool.InputSchema["additionalProperties"] != false || tool.OutputSchema["type"] != "object" {
 			t.Errorf("%s: schemas: %v %v", tool.Name, tool.InputSchema, tool.OutputSchema)
 		}
-		if tool.Annotations["readOnlyHint"] != (tool.Name == "list_targets" || tool.Name == "http_get") {
+		if tool.Annotations["readOnlyHint"] != slices.Contains([]string{"http_get", "list_targets", "ssh_list_dir", "ssh_read_file"}, tool.Name) {
 			t.Errorf("%s: annotations: %v", tool.Name, tool.Annotations)
 		}
 		if c := tool.Meta["executor/contract"]; c["revision"] != float64(1) || !strings.HasPrefix(c["digest"].(string), "sha256:") {
@@ -254,7 +254,7 @@ func TestAgentSeesTools(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	if !slices.Equal(names, []string{"http_get", "http_request", "list_targets", "ssh_exec"}) {
+	if !slices.Equal(names, []string{"http_get", "http_request", "list_targets", "ssh_exec", "ssh_list_dir", "ssh_read_file", "ssh_write_file"}) {
 		t.Errorf("tools: %v", names)
 	}
 

@@ -97,6 +97,8 @@ PasswordAuthentication no
 KbdInteractiveAuthentication no
 MaxStartups 100
 LogLevel VERBOSE
+Subsystem sftp internal-sftp
+AcceptEnv EXECUTOR_ACTIVITY
 `, port, authorized)
 	for _, k := range hostKeys {
 		config += "HostKey " + k + "\n"
