@@ -53,8 +53,8 @@ type Journal interface {
 	RanBefore(ctx context.Context, actionDigest string) (journal.Runs, error)
 	// RanUnder counts the calls that a rule, by its title, let run unasked.
 	RanUnder(ctx context.Context, title string, since time.Time) (int, error)
-	// LastRun is the status of an action's last run, "" when it never ran.
-	LastRun(ctx context.Context, actionDigest string) (status string, err error)
+	// EndedUnknown reports whether a crash left the last run of an action without an outcome.
+	EndedUnknown(ctx context.Context, actionDigest string) (bool, error)
 }
 
 // Config is what the pipeline is made of. Every field but Events, Trouble, Suggest

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"executor/internal/action"
-	"executor/journal"
 )
 
 // weigh sets the level that is due: that of the binding, or, when the last run of
@@ -15,11 +14,11 @@ func (w *work) weigh(ctx context.Context) error {
 	if w.level <= action.Call || w.bound.action.Kind() == (*action.Targets)(nil).Kind() {
 		return nil // asked anyway, or without an effect
 	}
-	status, err := w.cfg.Journal.LastRun(ctx, w.digest)
+	unknown, err := w.cfg.Journal.EndedUnknown(ctx, w.digest)
 	if err != nil {
 		return &Refusal{Code: JournalUnavailable, Message: "journal unavailable, action not run: it cannot be asked for earlier runs", Cause: err}
 	}
-	if status == journal.Unknown {
+	if unknown {
 		w.level = action.Call
 	}
 	return nil

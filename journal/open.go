@@ -19,6 +19,8 @@ type Journal struct {
 	queue  *queue
 	reads  *sql.DB
 	closed atomic.Bool
+	// unknown remembers whether any run ended as Unknown: every call asks.
+	unknown atomic.Int32
 
 	// Everything below belongs to the holder of the queue's turn.
 	db      *store

@@ -37,6 +37,7 @@ func (j *Journal) Recover(ctx context.Context) (int, error) {
 		if _, err := j.settle(ctx, i.activity, i.session, o, nil, recovered); err != nil {
 			return n, err
 		}
+		j.unknown.Store(someUnknown)
 	}
 	return len(open), nil
 }

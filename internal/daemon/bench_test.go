@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"testing"
@@ -106,6 +107,7 @@ func serveHome(b testing.TB, target string) (dir string) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	debug.SetGCPercent(400) // as the command sets it
 	ctx, stop := context.WithCancel(context.Background())
 	ready, done := make(chan struct{}), make(chan error, 1)
 	go func() {

@@ -31,7 +31,7 @@ func TestTamperedJournal(t *testing.T) {
 	for name, statement := range map[string]string{
 		"a body altered":   `UPDATE entries SET body = CAST(replace(CAST(body AS TEXT), '"ok"', '"no"') AS BLOB) WHERE kind = 'outcome'`,
 		"a column altered": `UPDATE entries SET status = 'refused' WHERE status = 'ok'`,
-		"a text altered":   `UPDATE texts SET value = CAST('other' AS BLOB) WHERE field = 'raw_args'`,
+		"a text altered":   `UPDATE texts SET downstream_target = CAST('other' AS BLOB) WHERE downstream_target IS NOT NULL`,
 		"an entry removed": `DELETE FROM entries WHERE seq = (SELECT max(seq) - 2 FROM entries)`,
 		"the tail cut":     `DELETE FROM entries WHERE seq > (SELECT max(seq) - 2 FROM entries)`,
 		"an entry twice":   `UPDATE entries SET body = (SELECT body FROM entries WHERE seq = 1) WHERE seq = 2`,
