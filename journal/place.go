@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -66,7 +67,7 @@ func checkFiles(dir string) error {
 type place struct {
 	dir   string
 	files []placed
-	wal   int64 // size of the -wal when it was last looked at
+	wal   atomic.Int64 // size of the -wal when it was last looked at
 }
 
 // walFile is where the -wal stands in files.
@@ -117,7 +118,7 @@ func (p *place) same() error {
 			return fmt.Errorf("%w: %s is read-only", ErrUnavailable, was.path)
 		}
 		if i == walFile {
-			p.wal = size
+			p.wal.Store(size)
 		}
 	}
 	var st unix.Stat_t

@@ -18,14 +18,14 @@ const (
 // boundWAL empties a -wal that has grown. It waits for readers as long as one
 // short read takes, 40 ms; then it leaves it for later. The caller holds the turn.
 func (j *Journal) boundWAL(ctx context.Context) error {
-	if j.place.wal < walBound {
+	if j.place.wal.Load() < walBound {
 		j.tried = 0
 		return nil
 	}
-	if j.place.wal < j.tried+walStep {
+	if j.place.wal.Load() < j.tried+walStep {
 		return nil
 	}
-	j.tried = j.place.wal
+	j.tried = j.place.wal.Load()
 	_, err := j.db.once(ctx, "PRAGMA busy_timeout(40)") // takes effect as it is prepared, so it cannot be kept
 	if err == nil {
 		var busy int64
