@@ -11,8 +11,6 @@ import (
 	"executor/approval"
 	"executor/internal/action"
 	"executor/internal/policy"
-
-	"github.com/gowebpki/jcs"
 )
 
 // informEvery is how often a waiting caller that asked for it hears that it waits.
@@ -51,11 +49,7 @@ func (w *work) approvalDigest() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	canonical, err := jcs.Transform(raw)
-	if err != nil {
-		return "", err
-	}
-	return action.Sum(canonical), nil
+	return action.Sum(raw), nil // the fields above are one order and one spelling
 }
 
 // scopeKey names what a session yes covers: it changes with the contract, the
@@ -78,13 +72,17 @@ var errMoved = errors.New("what was shown no longer holds")
 // the call holds a place.
 func (w *work) holds(mine *policy.Rule) func() error {
 	return func() error {
-		now, err := w.contract.Load().Resolve(w.call.Tool, w.call.Arguments, w.origin)
-		if err != nil || now.Contract.Digest() != w.resolution.Contract.Digest() {
-			return errors.Join(errMoved, err)
-		}
 		g, _, err := w.cfg.Credentials.Current()
 		if err != nil {
 			return err
+		}
+		snapshot := w.contract.Load()
+		if snapshot == w.snapshot && g == w.policy && len(g.Rules()) == 0 {
+			return nil // both are immutable, and no rule ends by time or count
+		}
+		now, err := snapshot.Resolve(w.call.Tool, w.call.Arguments, w.origin)
+		if err != nil || now.Contract.Digest() != w.resolution.Contract.Digest() {
+			return errors.Join(errMoved, err)
 		}
 		again, err := judged(g, now, w.question(mine))
 		if err != nil {
