@@ -13,6 +13,9 @@ import (
 	"executor/internal/policy"
 )
 
+// waiting is what such a caller hears.
+const waiting = "waiting for the operator's approval"
+
 // informEvery is how often a waiting caller that asked for it hears that it waits.
 const informEvery = 10 * time.Second
 
@@ -110,15 +113,18 @@ func (w *work) keepInformed() (stop func()) {
 	if w.call.Progress == nil {
 		return func() {}
 	}
+	// The first word goes out before anybody can answer: a client may drop what
+	// reaches it together with the reply.
+	w.call.Progress(waiting)
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		tick := time.NewTicker(informEvery)
 		defer tick.Stop()
 		for {
-			w.call.Progress("waiting for the operator's approval")
 			select {
 			case <-tick.C:
+				w.call.Progress(waiting)
 			case <-quit:
 				return
 			}
