@@ -258,3 +258,18 @@ func TestABodyThatIsNoUTF8IsNoJSON(t *testing.T) {
 		t.Errorf("%v: %q", err, raw)
 	}
 }
+
+// A window that ends while the operator reads has ended: nothing runs.
+func TestAWindowThatEndsDuringTheWait(t *testing.T) {
+	w := newWorld(t)
+	tomorrow := time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)
+	w.publish(tool1, strings.Replace(tool2, "2099-12-31", tomorrow, 1))
+	w.operator(func(*approval.Prompt) approval.Answer {
+		w.ahead.Store(int64(72 * time.Hour))
+		return approval.Answer{Verdict: approval.Yes}
+	})
+	r := w.call("deploy", `{"branch":"main"}`)
+	if code(r) != string(executor.ChangedSinceShown) || w.runner.count() != 0 {
+		t.Errorf("%+v, %d ran", r, w.runner.count())
+	}
+}

@@ -80,10 +80,12 @@ func (w *work) holds(mine *policy.Rule) func() error {
 			return err
 		}
 		snapshot := w.contract.Load()
-		if snapshot == w.snapshot && g == w.policy && len(g.Rules()) == 0 {
-			return nil // both are immutable, and no rule ends by time or count
+		if snapshot == w.snapshot && g == w.policy && w.resolution.Old == nil && len(g.Rules()) == 0 {
+			return nil // both are immutable, and no window or rule ends by time or count
 		}
-		now, err := snapshot.Resolve(w.call.Tool, w.call.Arguments, w.origin)
+		origin := w.origin
+		origin.Now = w.cfg.Clock()
+		now, err := snapshot.Resolve(w.call.Tool, w.call.Arguments, origin)
 		if err != nil || now.Contract.Digest() != w.resolution.Contract.Digest() {
 			return errors.Join(errMoved, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,6 +38,7 @@ type world struct {
 	runner  *runnerStub
 	x       *executor.Executor
 	session *executor.Session
+	ahead   atomic.Int64 // how far the pipeline's clock is ahead, in nanoseconds
 
 	suggested []string
 	mu        sync.Mutex
@@ -210,7 +212,8 @@ func (w *world) again() {
 	w.x, err = executor.New(executor.Config{
 		Credentials: w.vault, Approver: w.desk, Journal: w.journal,
 		Runners: map[string]executor.Runner{"http": w.runner, "ssh": w.runner, "sftp": w.runner, "targets": executor.Targets{Credentials: w.vault}},
-		Clock:   time.Now, Rand: rand.Reader,
+		Clock:   func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) },
+		Rand:    rand.Reader,
 		Suggest: func(line string) { w.suggested = append(w.suggested, line) },
 		Trouble: func(text string) {
 			w.mu.Lock()
