@@ -161,21 +161,25 @@ func (k *keyring) Lease(a action.Action) (*executor.Lease, error) {
 	if !ok {
 		return k.lease(a.Cred())
 	}
-	var l *executor.Lease
-	var hops []*executor.Lease
+	var leases []*executor.Lease
 	for _, h := range routed.Route() {
-		if l != nil {
-			hops = append(hops, l)
-		}
-		var err error
-		if l, err = k.lease(h.Credential); err != nil {
+		l, err := k.lease(h.Credential)
+		if err != nil {
+			for _, earlier := range leases {
+				earlier.Wipe()
+			}
 			return nil, err
 		}
+		leases = append(leases, l)
 	}
-	if l != nil {
-		l.Hops = hops
+	if len(leases) == 0 {
+		return nil, nil
 	}
-	return l, nil
+	last := leases[len(leases)-1]
+	if last != nil {
+		last.Hops = leases[:len(leases)-1]
+	}
+	return last, nil
 }
 
 func (k *keyring) lease(c *action.Credential) (*executor.Lease, error) {
