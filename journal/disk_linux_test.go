@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"executor/journal"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -22,4 +24,21 @@ func smallDisk(t *testing.T) string {
 		}
 	})
 	return dir
+}
+
+// TestMountedReadOnly: what is found out before an intent is found out before
+// anybody is asked.
+func TestMountedReadOnly(t *testing.T) {
+	dir := smallDisk(t)
+	w := newWorldIn(t, dir)
+	j := w.open(t)
+	must(t, unix.Mount(dir, dir, "", unix.MS_BIND, ""))
+	t.Cleanup(func() { must(t, unix.Unmount(dir, unix.MNT_DETACH)) })
+	must(t, j.Writable(t.Context()))
+	must(t, unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
+	wantErr(t, j.Writable(t.Context()), journal.ErrUnavailable)
+	_, err := j.Intend(t.Context(), call(1))
+	wantErr(t, err, journal.ErrUnavailable)
+	must(t, unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT, ""))
+	run(t, j, call(1))
 }

@@ -95,16 +95,9 @@ func remember(dir string) (*place, error) {
 	return p, nil
 }
 
-func lookAt(path string) (f placed, mode uint32, size int64, err error) {
-	var st unix.Stat_t
-	err = unix.Lstat(path, &st)
-	return placed{path, uint64(st.Dev), st.Ino}, uint32(st.Mode), st.Size, err
-}
-
 // same reports whether the files are still those, and still writable. The mode
-// counts beside the access right: to root every file is writable, but an
-// operator who takes the right away means it. It runs before every commit, so it
-// asks the system directly.
+// is what counts: to root every file is writable, but an operator who takes the
+// right away means it. It runs before every commit, so it asks the system directly.
 func (p *place) same() error {
 	for i, was := range p.files {
 		now, mode, size, err := lookAt(was.path)
@@ -128,19 +121,20 @@ func (p *place) same() error {
 	if st.Mode&0o200 == 0 {
 		return fmt.Errorf("%w: %s is read-only", ErrUnavailable, p.dir)
 	}
-	for _, path := range []string{p.dir, p.files[0].path} {
-		if err := unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK, unix.AT_EACCESS); err != nil {
-			return fmt.Errorf("%w: %s: %v", ErrUnavailable, path, err)
-		}
-	}
 	return nil
 }
+
+// mountedReadOnly is ST_RDONLY of statvfs(3), and MNT_RDONLY of the BSDs.
+const mountedReadOnly = 1
 
 // free returns the bytes that an unprivileged process may still take.
 func (p *place) free() (int64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(p.dir, &st); err != nil {
 		return 0, fmt.Errorf("%w: free space: %v", ErrUnavailable, err)
+	}
+	if st.Flags&mountedReadOnly != 0 {
+		return 0, fmt.Errorf("%w: the file system of %s is read-only", ErrUnavailable, p.dir)
 	}
 	return int64(st.Bavail) * int64(st.Bsize), nil
 }
