@@ -45,7 +45,7 @@ func (j *Journal) write(ctx context.Context, batch []*pending) error {
 		return errors.Join(storeError("writing the journal", err), j.rollback(ctx))
 	}
 	j.head = next
-	return errors.Join(advancePin(j.pin, next.checkpoint), j.boundWAL(ctx))
+	return errors.Join(j.pin.advance(next.checkpoint), j.boundWAL(ctx))
 }
 
 // admitted drops the entries for which there is no room and gives them the

@@ -59,9 +59,10 @@ func (j *Journal) Pragma(name string) (value string, err error) {
 	return fmt.Sprint(v), err
 }
 
-// AdvancePin advances the pin in f to a head.
-func AdvancePin(f *os.File, size int64, root [32]byte) error {
-	return advancePin(f, checkpoint{size, root})
+// Pinner advances the pin in f as one process does.
+func Pinner(f *os.File) func(size int64, root [32]byte) error {
+	p := &pinned{File: f}
+	return func(size int64, root [32]byte) error { return p.advance(checkpoint{size, root}) }
 }
 
 // TextValues lists the values of a row of the side table.

@@ -15,7 +15,7 @@ type Journal struct {
 	cfg    Config
 	signer *signer
 	place  *place
-	pin    *os.File
+	pin    *pinned
 	queue  *queue
 	reads  *sql.DB
 	closed atomic.Bool
@@ -102,9 +102,11 @@ func (j *Journal) checkKey() error {
 // connect opens the files and remembers which they are.
 func (j *Journal) connect(ctx context.Context) (err error) {
 	path := dbPath(j.cfg.Dir)
-	if j.pin, err = os.OpenFile(pinPath(j.cfg.Dir), os.O_RDWR, 0); err != nil {
+	pin, err := os.OpenFile(pinPath(j.cfg.Dir), os.O_RDWR, 0)
+	if err != nil {
 		return fmt.Errorf("%w: %v", ErrUnavailable, err)
 	}
+	j.pin = &pinned{File: pin}
 	if j.reads, err = sql.Open("sqlite", readDSN(path)); err != nil {
 		return storeError("opening the journal", err)
 	}
@@ -170,7 +172,7 @@ func (j *Journal) checkHead(ctx context.Context) error {
 		return fmt.Errorf("against %s: %w", pinFile, err)
 	}
 	j.head = h
-	return advancePin(j.pin, h.checkpoint)
+	return j.pin.advance(h.checkpoint)
 }
 
 // Close waits for a commit under way, syncs the pin, closes the files and wipes

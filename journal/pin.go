@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -74,30 +75,43 @@ func readPin(dir string) (checkpoint, error) {
 	return parsePin(b)
 }
 
-// advancePin writes c over the line in f, in place, unless the line is at least
-// as far already: several processes append, and each pins after its commit.
+// A pinned is the pin of an open journal. It is for one user at a time.
+type pinned struct {
+	*os.File
+	line []byte // what was written here last
+	size int64  // what it says
+}
+
+// advance writes c over the line, in place, unless the line is at least as far
+// already: several processes append, and each pins after its commit.
 //
 // It does not sync. The commit before it is durable, so the pin can never be
 // ahead of the log; after a power cut it may be behind, which costs nothing but
 // reach. A sync would cost as much as the commit itself.
-func advancePin(f *os.File, c checkpoint) error {
-	unlock, err := lockPin(f)
+func (p *pinned) advance(c checkpoint) error {
+	unlock, err := lockPin(p.File)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	b := make([]byte, pinLen+1)
-	n, _ := f.ReadAt(b, 0)
-	old, err := parsePin(b[:n])
-	if err != nil {
-		return err
+	n, _ := p.ReadAt(b, 0)
+	size := p.size
+	if !bytes.Equal(b[:n], p.line) { // another process was here
+		old, err := parsePin(b[:n])
+		if err != nil {
+			return err
+		}
+		size = old.size
 	}
-	if old.size >= c.size {
+	if size >= c.size {
 		return nil
 	}
-	if _, err := f.WriteAt(formatPin(c), 0); err != nil {
+	line := formatPin(c)
+	if _, err := p.WriteAt(line, 0); err != nil {
 		return fmt.Errorf("%w: %s: %v", ErrUnavailable, pinFile, err)
 	}
+	p.line, p.size = line, c.size
 	return nil
 }
 

@@ -226,8 +226,12 @@ func TestPinNeverGoesBack(t *testing.T) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	must(t, err)
 	defer f.Close()
-	for _, step := range []struct{ to, want int64 }{{3, 5}, {5, 5}, {9, 9}, {8, 9}} {
-		must(t, journal.AdvancePin(f, step.to, [32]byte{byte(step.to)}))
+	one, other := journal.Pinner(f), journal.Pinner(f)
+	for _, step := range []struct {
+		pin      func(int64, [32]byte) error
+		to, want int64
+	}{{one, 3, 5}, {one, 5, 5}, {one, 9, 9}, {one, 8, 9}, {other, 8, 9}, {other, 11, 11}, {one, 10, 11}, {one, 12, 12}, {one, 12, 12}} {
+		must(t, step.pin(step.to, [32]byte{byte(step.to)}))
 		b, err := os.ReadFile(path)
 		must(t, err)
 		if want := journal.FormatPin(step.want, [32]byte{byte(step.want)}); !bytes.Equal(b, want) {
@@ -235,5 +239,5 @@ func TestPinNeverGoesBack(t *testing.T) {
 		}
 	}
 	must(t, os.WriteFile(path, []byte("torn"), 0o600))
-	wantErr(t, journal.AdvancePin(f, 20, [32]byte{}), journal.ErrDamaged)
+	wantErr(t, one(20, [32]byte{}), journal.ErrDamaged)
 }
