@@ -34,20 +34,20 @@ const maxInt = 1<<53 - 1
 // stored and is the leaf of the tree. The fields of this and the structs below
 // stand in the order of their names, see encode.
 type body struct {
-	ActivityID string            `json:"activity_id,omitempty"`
-	Call       *callBody         `json:"call,omitempty"`
-	Catalog    *catalogBody      `json:"catalog,omitempty"`
-	Change     *changeBody       `json:"change,omitempty"`
-	Grant      *grantBody        `json:"grant,omitempty"`
-	Kind       string            `json:"kind"`
-	Of         int64             `json:"of,omitempty"`
-	Outcome    *outcomeBody      `json:"outcome,omitempty"`
-	Redaction  *redactionBody    `json:"redaction,omitempty"`
-	Seq        int64             `json:"seq"`
-	Session    *sessionBody      `json:"session,omitempty"`
-	SessionID  string            `json:"session_id,omitempty"`
-	Texts      map[string]string `json:"texts,omitempty"`
-	Time       string            `json:"time"`
+	ActivityID string         `json:"activity_id,omitempty"`
+	Call       *callBody      `json:"call,omitempty"`
+	Catalog    *catalogBody   `json:"catalog,omitempty"`
+	Change     *changeBody    `json:"change,omitempty"`
+	Grant      *grantBody     `json:"grant,omitempty"`
+	Kind       string         `json:"kind"`
+	Of         int64          `json:"of,omitempty"`
+	Outcome    *outcomeBody   `json:"outcome,omitempty"`
+	Redaction  *redactionBody `json:"redaction,omitempty"`
+	Seq        int64          `json:"seq"`
+	Session    *sessionBody   `json:"session,omitempty"`
+	SessionID  string         `json:"session_id,omitempty"`
+	Texts      string         `json:"texts,omitempty"`
+	Time       string         `json:"time"`
 }
 
 // callBody is the part of an intent or a refused entry that is not text.

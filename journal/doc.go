@@ -60,18 +60,27 @@
 //
 // Text that came from an agent, a downstream or an operator, and the plain
 // digests of it, is in no body: it stands in the table texts, one row an entry,
-// and the body holds "texts": {field: hash}. So a value can be taken out later
-// and the tree still stands. The hash is
+// and the body commits to the row. So a value can be taken out later and the
+// tree still stands. The hash of a text is
 //
-//	base64(SHA-256(salt ‖ field ‖ 0x00 ‖ value)), without padding
+//	SHA-256(salt ‖ field ‖ 0x00 ‖ value)
 //
-// with 16 random bytes of salt for each text. For the salt "0123456789abcdef",
-// the field "raw_args" and the value "{}" it is
+// with 16 random bytes of salt for each. For the salt "0123456789abcdef", the
+// field "raw_args" and the value "{}" it is, in base64,
 //
-//	crsyY+rDfsN6ZI/FKN5drXuDv/+qj9O+NoAAyKsPLqc
+//	crsyY+rDfsN6ZI/FKN5drXuDv/+qj9O+NoAAyKsPLqc=
+//
+// What stands in the body as "texts" is the SHA-256 over all of an entry, in the
+// order of their fields, in base64 without padding: for each
+//
+//	length of the field's name (1 byte) ‖ name ‖ hash
+//
+// which for the one above alone is
+//
+//	wEEJteg989cR6fFlsl9kRvrOylf+Lrpe7dca0zAfJ1I
 //
 // The columns action_digest, downstream_target, credential, client_name and tool
-// hold those values; rest holds all salts and the other values, for each text
+// hold those values; rest holds all salts and the other values, in the same order,
 //
 //	length of the field's name (1 byte) ‖ name ‖ salt ‖ length of the value (uvarint) ‖ value
 //
@@ -79,13 +88,15 @@
 //
 //	087261775f6172677330313233343536373839616263646566027b7d
 //
+// and for a text that was taken out 128 + the length, the name, and the hash.
+//
 // In the clear are ids, times, kinds, statuses, error codes, levels, revisions,
 // contract digests, builds, counts, names of registered tools, and MACs.
 //
-// Redact takes texts out: their row is written again without them, under
-// secure_delete, and the -wal is truncated. An entry of the kind redaction names
-// the entry and the fields, in the same commit. A text that is missing without
-// one, and one that is there again, are tampering.
+// Redact takes texts out: their row is written again with the hashes in their
+// place, under secure_delete, and the -wal is truncated. An entry of the kind
+// redaction names the entry and the fields, in the same commit. A text that is
+// out without one, and one that is there again, are tampering.
 //
 // # Lookups
 //

@@ -33,7 +33,7 @@ func TestDocExamples(t *testing.T) {
 	must(t, err)
 	doc, err := os.ReadFile("doc.go")
 	must(t, err)
-	for _, example := range []string{body, note, string(pub), string(pin), saltedExample, restExample(t)} {
+	for _, example := range []string{body, note, string(pub), string(pin), saltedExample, commitmentExample, restExample(t)} {
 		for line := range strings.SplitSeq(strings.TrimSpace(example), "\n") {
 			if line != "" && !bytes.Contains(doc, []byte("//\t"+line+"\n")) && !bytes.Contains(doc, []byte(" "+line+"\n")) {
 				t.Errorf("the package doc lacks %q", line)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -105,13 +107,14 @@ func refusedArgs(raw string) string {
 	return fmt.Sprintf("%s… [cut: %d bytes in all, sha256:%x]", raw[:end], len(raw), sha256.Sum256([]byte(raw)))
 }
 
-// seal salts the texts and puts their hashes into the body: all the work that
-// need not wait for the entry's place in the log.
+// seal salts the texts and commits the body to them: all the work that need not
+// wait for the entry's place in the log.
 func (e *entry) seal(rand io.Reader) error {
 	if err := e.texts.salt(rand); err != nil {
 		return err
 	}
-	e.body.Texts = e.texts.hashes()
+	slices.SortFunc(e.texts, func(a, b text) int { return strings.Compare(a.field, b.field) })
+	e.body.Texts = e.texts.commitment()
 	return nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -31,20 +33,20 @@ type Export struct {
 	Entries []ProvedEntry `json:"entries"`
 }
 
-// A ProvedEntry is an entry's body, its texts and its proof. A text that was
-// redacted is not there.
+// A ProvedEntry is an entry's body, its texts and its proof.
 type ProvedEntry struct {
 	Body  string                `json:"body"`
 	Texts map[string]ProvedText `json:"texts"`
 	Proof string                `json:"proof"`
 }
 
-// A ProvedText is a text with its salt in base64; its value, in base64 where it
-// is not UTF-8.
+// A ProvedText is a text with its salt in base64, and its value, in base64 where
+// it is not UTF-8; or, where it was redacted, nothing but its hash in base64.
 type ProvedText struct {
-	Salt   string `json:"salt"`
+	Salt   string `json:"salt,omitempty"`
 	Value  string `json:"value,omitempty"`
 	Base64 string `json:"value_base64,omitempty"`
+	Hash   string `json:"hash,omitempty"`
 }
 
 // Export proves the record of one activity, by its id or a prefix, under the
@@ -125,9 +127,12 @@ func provedTexts(list texts) map[string]ProvedText {
 	out := make(map[string]ProvedText, len(list))
 	for _, x := range list {
 		p := ProvedText{Salt: base64.StdEncoding.EncodeToString(x.salt)}
-		if utf8.Valid(x.value) {
+		switch {
+		case x.taken != nil:
+			p = ProvedText{Hash: base64.StdEncoding.EncodeToString(x.taken[:])}
+		case utf8.Valid(x.value):
 			p.Value = string(x.value)
-		} else {
+		default:
 			p.Base64 = base64.StdEncoding.EncodeToString(x.value)
 		}
 		out[x.field] = p
@@ -196,21 +201,29 @@ func (e ProvedEntry) check(v note.Verifier) (row, int64, error) {
 	if err := tlog.CheckRecord(hashes, c.size, c.root, index, tlog.RecordHash([]byte(e.Body))); err != nil {
 		return row{}, 0, fmt.Errorf("%w: entry %d is not in the log that was signed", ErrTampered, b.Seq)
 	}
-	r := row{b, at, map[string]string{}}
-	for field, t := range e.Texts {
-		x, err := t.text(field)
+	var list texts
+	for _, field := range slices.Sorted(maps.Keys(e.Texts)) {
+		x, err := e.Texts[field].text(field)
 		if err != nil {
 			return row{}, 0, err
 		}
-		if b.Texts[field] != x.hash() {
-			return row{}, 0, fmt.Errorf("%w: the text %q of entry %d is not what was hashed", ErrTampered, field, b.Seq)
-		}
-		r.texts[field] = string(x.value)
+		list = append(list, x)
 	}
-	return r, c.size, nil
+	if list.commitment() != b.Texts {
+		return row{}, 0, fmt.Errorf("%w: the texts of entry %d are not what was hashed", ErrTampered, b.Seq)
+	}
+	return newRow(b, at, list), c.size, nil
 }
 
 func (t ProvedText) text(field string) (text, error) {
+	if t.Hash != "" {
+		hash, err := base64.StdEncoding.DecodeString(t.Hash)
+		if err != nil || len(hash) != len(textHash{}) || t != (ProvedText{Hash: t.Hash}) {
+			return text{}, fmt.Errorf("%w: the hash of %q", ErrInvalid, field)
+		}
+		taken := textHash(hash)
+		return text{field: field, taken: &taken}, nil
+	}
 	salt, err := base64.StdEncoding.DecodeString(t.Salt)
 	if err != nil || len(salt) != saltSize {
 		return text{}, fmt.Errorf("%w: the salt of %q", ErrInvalid, field)
@@ -221,7 +234,7 @@ func (t ProvedText) text(field string) (text, error) {
 			return text{}, fmt.Errorf("%w: the value of %q", ErrInvalid, field)
 		}
 	}
-	return text{field, salt, value}, nil
+	return text{field: field, salt: salt, value: value}, nil
 }
 
 // parseTlogProof reads a C2SP tlog-proof and checks its checkpoint's signature.

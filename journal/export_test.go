@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"testing"
 
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -43,9 +44,11 @@ func DecodeBody(raw []byte) ([]byte, error) {
 	return b.encode()
 }
 
-// SaltedHash is what stands in a body for a text.
-func SaltedHash(salt []byte, field string, value []byte) string {
-	return text{field, salt, value}.hash()
+// SaltedHash is the hash of a text, and what stands in the body of an entry that
+// has it alone.
+func SaltedHash(salt []byte, field string, value []byte) (hash [32]byte, inBody string) {
+	x := text{field: field, salt: salt, value: value}
+	return x.hash(), texts{x}.commitment()
 }
 
 // FormatPin returns the pin line of a head.
@@ -82,6 +85,17 @@ func Salts(rest []byte) (out []string, err error) {
 		out = append(out, string(x.salt))
 	}
 	return out, err
+}
+
+// TakeOut takes a text out of a row, as Redact does.
+func TakeOut(t testing.TB, rest []byte, field string) []byte {
+	list, err := parseRest(rest)
+	i := slices.IndexFunc(list, func(x text) bool { return x.field == field })
+	if err != nil || i < 0 {
+		t.Fatalf("no text %q: %v", field, err)
+	}
+	list[i] = list[i].out()
+	return list.row().rest
 }
 
 // Rest reads the bytes of texts and writes them again.

@@ -11,8 +11,12 @@ import (
 	"github.com/gowebpki/jcs"
 )
 
-// saltedExample is the worked example of the package doc.
-const saltedExample = "crsyY+rDfsN6ZI/FKN5drXuDv/+qj9O+NoAAyKsPLqc"
+// saltedExample and commitmentExample are the worked example of the package doc:
+// the hash of a text, and what stands for it in the body.
+const (
+	saltedExample     = "crsyY+rDfsN6ZI/FKN5drXuDv/+qj9O+NoAAyKsPLqc="
+	commitmentExample = "wEEJteg989cR6fFlsl9kRvrOylf+Lrpe7dca0zAfJ1I"
+)
 
 // FuzzParsePin: what is accepted has one spelling.
 func FuzzParsePin(f *testing.F) {
@@ -86,6 +90,7 @@ func FuzzTexts(f *testing.F) {
 	salt := strings.Repeat("s", 16)
 	f.Add([]byte("\x08raw_args" + salt + "\x02{}\x06target" + salt + "\x00"))
 	f.Add([]byte("\x01a" + salt + "\x80\x00"))
+	f.Add([]byte("\x81a" + salt + salt + "\x01b" + salt + "\x00"))
 	f.Add([]byte("\x01a" + salt + "\x01x\x01a" + salt + "\x01x"))
 	f.Add([]byte("\xff"))
 	f.Fuzz(func(t *testing.T, rest []byte) {

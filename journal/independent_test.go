@@ -2,7 +2,9 @@ package journal_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/base64"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -192,12 +194,38 @@ func TestExportsByAnotherLibrary(t *testing.T) {
 	if got, _, err := journal.VerifyProof(file, key); err != nil || got.RawArgs != "" || len(got.Redacted) != 2 {
 		t.Errorf("a redacted record proves %+v, %v", got, err)
 	}
+	hash := x.Entries[0].Texts["raw_args"].Hash
+	for name, c := range map[string]struct {
+		text journal.ProvedText
+		want error
+	}{
+		"another hash":     {journal.ProvedText{Hash: x.Entries[0].Texts["normalized_args"].Hash}, journal.ErrTampered},
+		"value beside it":  {journal.ProvedText{Hash: hash, Value: "{}"}, journal.ErrInvalid},
+		"half a hash":      {journal.ProvedText{Hash: hash[:20]}, journal.ErrInvalid},
+		"nothing in place": {journal.ProvedText{}, journal.ErrInvalid},
+	} {
+		x.Entries[0].Texts["raw_args"] = c.text
+		file, err = json.Marshal(x)
+		must(t, err)
+		_, _, err := journal.VerifyProof(file, key)
+		if err == nil {
+			t.Errorf("%s: was taken", name)
+			continue
+		}
+		wantErr(t, err, c.want)
+	}
 }
 
 // TestSaltedHashExample is the worked example of the package doc.
 func TestSaltedHashExample(t *testing.T) {
 	salt := []byte("0123456789abcdef")
-	if got, want := journal.SaltedHash(salt, "raw_args", []byte("{}")), saltedExample; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	hash, inBody := journal.SaltedHash(salt, "raw_args", []byte("{}"))
+	if got := base64.StdEncoding.EncodeToString(hash[:]); got != saltedExample || inBody != commitmentExample {
+		t.Errorf("got %s and %s, want %s and %s", got, inBody, saltedExample, commitmentExample)
+	}
+	own := sha256.Sum256(append([]byte("0123456789abcdefraw_args\x00"), "{}"...))
+	all := sha256.Sum256(append([]byte("\x08raw_args"), own[:]...))
+	if own != hash || base64.RawStdEncoding.EncodeToString(all[:]) != inBody {
+		t.Errorf("the formula of the package doc gives %x and %x", own, all)
 	}
 }

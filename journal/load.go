@@ -8,11 +8,13 @@ import (
 	"time"
 )
 
-// A row is an entry as it is read back: what its body says, and its texts.
+// A row is an entry as it is read back: what its body says, its texts, and the
+// fields of those that were taken out.
 type row struct {
 	*body
-	at    time.Time
-	texts map[string]string
+	at       time.Time
+	texts    map[string]string
+	redacted []string
 }
 
 // load reads entries by a condition on e, in order of seq, with their texts.
@@ -50,22 +52,19 @@ func readRow(raw []byte, stored textRow) (row, error) {
 	if err != nil {
 		return row{}, fmt.Errorf("%w: entry %d: %v", ErrTampered, b.Seq, err)
 	}
-	r := row{b, t, make(map[string]string, len(found))}
-	for _, x := range found {
-		r.texts[x.field] = string(x.value)
-	}
-	return r, nil
+	return newRow(b, t, found), nil
 }
 
-// redacted lists the texts that the body speaks of and that are gone.
-func (r row) redacted() (fields []string) {
-	for f := range r.Texts {
-		if _, ok := r.texts[f]; !ok {
-			fields = append(fields, f)
+func newRow(b *body, at time.Time, list texts) row {
+	r := row{body: b, at: at, texts: make(map[string]string, len(list))}
+	for _, x := range list {
+		if x.taken != nil {
+			r.redacted = append(r.redacted, x.field)
+		} else {
+			r.texts[x.field] = string(x.value)
 		}
 	}
-	slices.Sort(fields)
-	return fields
+	return r
 }
 
 // textColumnsOfT is textColumns of a table t.
@@ -96,7 +95,7 @@ func (r row) activity() Activity {
 	if c.CredentialVersion != nil {
 		a.Credential = &Credential{Name: r.texts[fieldCredential], Version: *c.CredentialVersion}
 	}
-	a.Redacted = r.redacted()
+	a.Redacted = r.redacted
 	r.settle(&a)
 	return a
 }
@@ -113,7 +112,7 @@ func (r row) settle(a *Activity) {
 	a.Downstream = rawJSON(r.texts[fieldDownstream])
 	if r.Kind == kindOutcome {
 		a.Settled, a.SettledSeq = &r.at, r.Seq
-		a.Redacted = append(a.Redacted, r.redacted()...)
+		a.Redacted = slices.Concat(a.Redacted, r.redacted)
 	}
 }
 

@@ -30,8 +30,8 @@ type Redaction struct {
 // Redact takes texts out of the side table, and appends an entry for each entry
 // that they belonged to; both are one commit. Then it empties the -wal, so that
 // the values are in no page of any file. It returns the entries whose texts were
-// taken out. The tree is not touched: bodies hold salted hashes, and the salt
-// goes too.
+// taken out. The tree is not touched: a body holds a hash over salted hashes, of
+// which one stays in the place of each text; the salt goes too.
 //
 // ErrNotFound: there is no such record, or it has no such text. ErrBusy: the
 // values are out of the log, but a reader kept the -wal from being emptied;
@@ -108,12 +108,10 @@ func (j *Journal) textsOf(ctx context.Context, id string, fields []string) (targ
 	for _, row := range rows {
 		t := target{seq: row.Seq}
 		for _, f := range fields {
-			if _, had := row.Texts[f]; had {
-				found = true
-			}
 			if _, has := row.texts[f]; has {
 				t.fields = append(t.fields, f)
 			}
+			found = found || slices.Contains(t.fields, f) || slices.Contains(row.redacted, f)
 		}
 		if len(t.fields) > 0 {
 			targets = append(targets, t)
@@ -138,23 +136,28 @@ func (j *Journal) takeOut(ctx context.Context, r *redactionBody) error {
 	if err != nil {
 		return fmt.Errorf("%w: entry %d: %v", ErrTampered, r.Seq, err)
 	}
-	kept := slices.DeleteFunc(slices.Clone(all), func(x text) bool { return slices.Contains(r.Fields, x.field) })
-	if len(kept) == len(all) {
+	var taken texts
+	for i, x := range all {
+		if x.taken == nil && slices.Contains(r.Fields, x.field) {
+			taken, all[i] = append(taken, x), x.out()
+		}
+	}
+	if len(taken) == 0 {
 		return fmt.Errorf("%w: the texts of entry %d are gone already", ErrNotFound, r.Seq)
 	}
 	write, err := j.db.prepare(`UPDATE texts SET (` + textColumns + `) = (?,?,?,?,?,?) WHERE seq = ?`)
 	if err != nil {
 		return err
 	}
-	if err := write.run(ctx, append(kept.row().values(), r.Seq)...); err != nil {
+	if err := write.run(ctx, append(all.row().values(), r.Seq)...); err != nil {
 		return err
 	}
 	forget, err := j.db.prepare(`DELETE FROM lookups WHERE field = ? AND value = ? AND seq = ?`)
 	if err != nil {
 		return err
 	}
-	for _, x := range all {
-		if number, ok := lookupNumber[x.field]; ok && slices.Contains(r.Fields, x.field) {
+	for _, x := range taken {
+		if number, ok := lookupNumber[x.field]; ok {
 			if err := forget.run(ctx, number, x.value, r.Seq); err != nil {
 				return err
 			}

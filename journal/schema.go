@@ -4,7 +4,7 @@ import "net/url"
 
 // formatVersion is PRAGMA user_version, applicationID PRAGMA application_id ("exjl").
 const (
-	formatVersion = 1
+	formatVersion = 2
 	applicationID = 0x65786a6c
 )
 

@@ -73,15 +73,18 @@ func TestTampering(t *testing.T) {
 		{"latest column edited", statements(`UPDATE entries SET latest = latest + 1 WHERE seq = 6`), journal.VerdictTampered, 6, "column"},
 		{"of column edited", statements(`UPDATE entries SET of = 3 WHERE seq = 6`), journal.VerdictTampered, 6, "column"},
 		{"stored hash edited", statements(`UPDATE entries SET hashes = CAST(hashes || x'00' AS BLOB) WHERE seq = 6`), journal.VerdictTampered, 6, "hash of the tree"},
-		{"text edited", editTexts(5, func(rest []byte) []byte { return bytes.Replace(rest, []byte("POST"), []byte("PAST"), 1) }), journal.VerdictTampered, 5, `"raw_args" is not what was hashed`},
-		{"salt edited", editTexts(5, func(rest []byte) []byte { rest[1+len("credential")] ^= 1; return rest }), journal.VerdictTampered, 5, `"credential" is not what was hashed`},
-		{"indexed text edited", statements(`UPDATE texts SET downstream_target = x'41' WHERE seq = 7`), journal.VerdictTampered, 7, `"downstream_target" is not what was hashed`},
+		{"text edited", editTexts(5, func(rest []byte) []byte { return bytes.Replace(rest, []byte("POST"), []byte("PAST"), 1) }), journal.VerdictTampered, 5, `its texts are not what was hashed`},
+		{"salt edited", editTexts(5, func(rest []byte) []byte { rest[1+len("action_digest")] ^= 1; return rest }), journal.VerdictTampered, 5, `its texts are not what was hashed`},
+		{"indexed text edited", statements(`UPDATE texts SET downstream_target = x'41' WHERE seq = 7`), journal.VerdictTampered, 7, `its texts are not what was hashed`},
 		{"texts cut", editTexts(5, func(rest []byte) []byte { return rest[:len(rest)-1] }), journal.VerdictTampered, 5, "cannot be read"},
-		{"texts deleted", statements(`DELETE FROM texts WHERE seq = 7`), journal.VerdictTampered, 7, `is missing`},
-		{"text deleted", editTexts(7, func(rest []byte) []byte { return rest[:0] }, `UPDATE texts SET action_digest = NULL, downstream_target = NULL, credential = NULL WHERE seq = 7`), journal.VerdictTampered, 7, `"raw_args" is missing`},
+		{"texts deleted", statements(`DELETE FROM texts WHERE seq = 7`), journal.VerdictTampered, 7, `its texts are missing`},
+		{"text deleted", editTexts(7, func(rest []byte) []byte { return rest[:0] }, `UPDATE texts SET action_digest = NULL, downstream_target = NULL, credential = NULL WHERE seq = 7`), journal.VerdictTampered, 7, `its texts are missing`},
 		{"text added", editTexts(6, func(rest []byte) []byte {
-			return append(rest, ("\x06reason" + strings.Repeat("\x00", 16) + "\x01A")...)
-		}), journal.VerdictTampered, 6, `has no text "reason"`},
+			return append(rest, ("\x05scope" + strings.Repeat("\x00", 16) + "\x01A")...)
+		}), journal.VerdictTampered, 6, `its texts are not what was hashed`},
+		{"texts added where there are none", statements(`INSERT INTO texts (seq, rest) VALUES (1, CAST(x'80' || zeroblob(32) AS BLOB))`), journal.VerdictTampered, 1, "the entry has no texts"},
+		{"text taken out without an entry", editTexts(6, func(rest []byte) []byte { return journal.TakeOut(t, rest, "downstream") }),
+			journal.VerdictTampered, 6, `the text "downstream" was taken out, and no entry says so`},
 		{"text added in a column", statements(`UPDATE texts SET client_name = x'41' WHERE seq = 6`), journal.VerdictTampered, 6, `has no text "client_name"`},
 		{"text of no entry", statements(`INSERT INTO texts (seq, rest) VALUES (60, x'')`), journal.VerdictTampered, 0, "texts of no entry"},
 		{"checkpoint replaced by an older one", statements(`UPDATE entries SET note = (SELECT note FROM entries WHERE seq = 6) WHERE seq = 8`),
@@ -339,7 +342,7 @@ func TestOpenRefuses(t *testing.T) {
 		"public key is garbage": {func(t *testing.T, w *world) {
 			must(t, os.WriteFile(filepath.Join(w.dir, "journal.pub"), []byte("x"), 0o600))
 		}, journal.ErrDamaged},
-		"another format":              {statements(`PRAGMA user_version=2`), journal.ErrDamaged},
+		"another format":              {statements(`PRAGMA user_version=1`), journal.ErrDamaged},
 		"database is another program": {statements(`PRAGMA application_id=1`), journal.ErrDamaged},
 	} {
 		t.Run(name, func(t *testing.T) {

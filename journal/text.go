@@ -32,24 +32,36 @@ const (
 	fieldScope          = "scope"
 )
 
-// A text is one value of the side table.
+// A text is one value of the side table. Of one that was taken out the hash is left.
 type text struct {
 	field string
 	salt  []byte
 	value []byte
+	taken *textHash
 }
 
-// hash is what stands for the text in the body.
-func (t text) hash() string {
+type textHash [sha256.Size]byte
+
+func (t text) hash() textHash {
+	if t.taken != nil {
+		return *t.taken
+	}
 	h := sha256.New()
 	h.Write(t.salt)
 	io.WriteString(h, t.field)
 	h.Write([]byte{0})
 	h.Write(t.value)
-	return base64.RawStdEncoding.EncodeToString(h.Sum(nil))
+	return textHash(h.Sum(nil))
 }
 
-// texts collects the texts of one entry; an empty value is no text.
+// out is what is left of the text when it is taken out.
+func (t text) out() text {
+	hash := t.hash()
+	return text{field: t.field, taken: &hash}
+}
+
+// texts are those of one entry, in the order of their fields once they are
+// sealed; an empty value is no text.
 type texts []text
 
 func (t *texts) add(field, value string) {
@@ -71,13 +83,17 @@ func (t texts) salt(rand io.Reader) error {
 	return nil
 }
 
-func (t texts) hashes() map[string]string {
+// commitment is what stands in the body for all texts, "" for none.
+func (t texts) commitment() string {
 	if len(t) == 0 {
-		return nil
+		return ""
 	}
-	m := make(map[string]string, len(t))
+	h := sha256.New()
 	for _, x := range t {
-		m[x.field] = x.hash()
+		h.Write([]byte{byte(len(x.field))})
+		io.WriteString(h, x.field)
+		hash := x.hash()
+		h.Write(hash[:])
 	}
-	return m
+	return base64.RawStdEncoding.EncodeToString(h.Sum(nil))
 }

@@ -10,11 +10,17 @@ import (
 
 // The texts of an entry are one row of the table texts: those by which entries
 // are looked up in a column each, the others in the column rest, which also
-// holds the salt of every one. Rest is, for each text,
+// holds the salt of every one. Rest is, for each text in the order of the fields,
 //
 //	length of the field's name (1 byte) ‖ name ‖ salt (16 bytes) ‖ length of the value (uvarint) ‖ value
 //
-// with an empty value where the value stands in a column.
+// with an empty value where the value stands in a column; and for one that was
+// taken out
+//
+//	128 + length of the field's name (1 byte) ‖ name ‖ hash (32 bytes)
+
+// takenOut is added to the length of the name of a text that was taken out.
+const takenOut = 128
 
 // lookups are the fields with a column, which has the field's name.
 var lookups = [...]string{fieldActionDigest, fieldTarget, fieldCredential, fieldClientName, fieldTool}
@@ -31,10 +37,14 @@ func (t texts) row() textRow {
 	var r textRow
 	size := 0
 	for _, x := range t {
-		size += 1 + len(x.field) + saltSize + binary.MaxVarintLen32 + len(x.value)
+		size += 1 + len(x.field) + max(saltSize+binary.MaxVarintLen32+len(x.value), len(textHash{}))
 	}
 	r.rest = make([]byte, 0, size)
 	for _, x := range t {
+		if x.taken != nil {
+			r.rest = append(append(append(r.rest, takenOut+byte(len(x.field))), x.field...), x.taken[:]...)
+			continue
+		}
 		value := x.value
 		if i := slices.Index(lookups[:], x.field); i >= 0 {
 			r.columns[i], value = x.value, nil
@@ -81,7 +91,7 @@ func (r textRow) texts() (texts, error) {
 	for k := range out {
 		x := &out[k]
 		i := slices.Index(lookups[:], x.field)
-		if i < 0 {
+		if i < 0 || x.taken != nil {
 			continue
 		}
 		if len(x.value) > 0 || left[i] == nil {
@@ -97,25 +107,42 @@ func (r textRow) texts() (texts, error) {
 	return out, nil
 }
 
-// parseRest reads the column rest, each of whose fields stands there once.
+// parseRest reads the column rest.
 func parseRest(rest []byte) (texts, error) {
 	var out texts
 	for len(rest) > 0 {
-		n := int(rest[0])
-		if len(rest) < 1+n+saltSize+1 {
-			return nil, fmt.Errorf("%w: cut", errTextRow)
+		x, left, err := parseText(rest)
+		if err != nil {
+			return nil, err
 		}
-		x := text{field: string(rest[1 : 1+n]), salt: rest[1+n : 1+n+saltSize]}
-		rest = rest[1+n+saltSize:]
-		size, width := binary.Uvarint(rest)
-		if width <= 0 || size > uint64(len(rest)-width) || width != len(binary.AppendUvarint(nil, size)) {
-			return nil, fmt.Errorf("%w: the length of %q", errTextRow, x.field)
+		if n := len(out); n > 0 && out[n-1].field >= x.field {
+			return nil, fmt.Errorf("%w: %q after %q", errTextRow, x.field, out[n-1].field)
 		}
-		x.value, rest = rest[width:width+int(size)], rest[width+int(size):]
-		if slices.ContainsFunc(out, func(y text) bool { return y.field == x.field }) {
-			return nil, fmt.Errorf("%w: two of %q", errTextRow, x.field)
-		}
-		out = append(out, x)
+		out, rest = append(out, x), left
 	}
 	return out, nil
+}
+
+// parseText reads the first text of b, and returns what is left.
+func parseText(b []byte) (x text, left []byte, err error) {
+	name, kept := int(b[0]), saltSize+1
+	if name >= takenOut {
+		name, kept = name-takenOut, len(textHash{})
+	}
+	if len(b) < 1+name+kept {
+		return text{}, nil, fmt.Errorf("%w: cut", errTextRow)
+	}
+	x.field, left = string(b[1:1+name]), b[1+name:]
+	if b[0] >= takenOut {
+		hash := textHash(left[:kept])
+		x.taken = &hash
+		return x, left[kept:], nil
+	}
+	x.salt, left = left[:saltSize], left[saltSize:]
+	size, width := binary.Uvarint(left)
+	if width <= 0 || size > uint64(len(left)-width) || width != len(binary.AppendUvarint(nil, size)) {
+		return text{}, nil, fmt.Errorf("%w: the length of %q", errTextRow, x.field)
+	}
+	x.value = left[width : width+int(size)]
+	return x, left[width+int(size):], nil
 }

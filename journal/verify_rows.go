@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -38,7 +37,7 @@ type judged struct {
 	body     *body
 	at       time.Time
 	findings []string
-	missing  []string // fields whose text is not there
+	missing  []string // fields whose text was taken out
 	strays   []int64  // of no entry, whose texts were met beside this one's
 	sum      uint64   // of what lookups must hold about it
 	signed   checkpoint
@@ -133,17 +132,19 @@ func (r *judged) judgeBody() {
 		r.findings = append(r.findings, err.Error())
 		return
 	}
-	left := maps.Clone(r.body.Texts)
-	for _, x := range stored {
-		switch hash, ok := left[x.field]; {
-		case !ok:
-			r.findings = append(r.findings, fmt.Sprintf("the entry has no text %q", x.field))
-		case hash != x.hash():
-			r.findings = append(r.findings, fmt.Sprintf("the text %q is not what was hashed", x.field))
-		}
-		delete(left, x.field)
+	switch {
+	case len(stored) == 0 && r.body.Texts != "":
+		r.findings = append(r.findings, "its texts are missing")
+	case len(stored) > 0 && r.body.Texts == "":
+		r.findings = append(r.findings, "the entry has no texts, and some stand beside it")
+	case stored.commitment() != r.body.Texts:
+		r.findings = append(r.findings, "its texts are not what was hashed")
 	}
-	r.missing = slices.Sorted(maps.Keys(left))
+	for _, x := range stored {
+		if x.taken != nil {
+			r.missing = append(r.missing, x.field)
+		}
+	}
 }
 
 // checkRow checks one entry in its place.

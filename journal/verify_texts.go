@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// An absent text is one that a body speaks of and that is not there.
+// An absent text is one that was taken out.
 type absent struct {
 	seq   int64
 	field string
@@ -48,7 +48,7 @@ func (v *verification) checkRedactions(ctx context.Context) error {
 		}
 	}
 	for gone := range maps.Keys(v.missing) {
-		v.report.add(VerdictTampered, gone.seq, fmt.Sprintf("the text %q is missing", gone.field))
+		v.report.add(VerdictTampered, gone.seq, fmt.Sprintf("the text %q was taken out, and no entry says so", gone.field))
 	}
 	slices.SortStableFunc(v.report.Findings, func(a, b Finding) int { return int(min(max(a.Seq-b.Seq, -1), 1)) })
 	return nil
