@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gowebpki/jcs"
+	"executor/internal/strictjson"
 )
 
 // Kinds of entries.
@@ -113,35 +113,13 @@ type redactionBody struct {
 	Seq    int64    `json:"seq"`
 }
 
-// encode returns the bytes that are stored. Sorted fields and plain ASCII come
-// out of encoding/json in canonical form already; only what is not plain pays
-// for the transformation.
+// encode returns the bytes that are stored.
 func (b *body) encode() ([]byte, error) {
-	var buf bytes.Buffer
-	e := json.NewEncoder(&buf)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(b); err != nil {
-		return nil, fmt.Errorf("%w: encoding an entry: %v", ErrInvalid, err)
-	}
-	raw := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
-	if plain(raw) {
-		return raw, nil
-	}
-	out, err := jcs.Transform(raw)
+	raw, err := strictjson.Canonical(b)
 	if err != nil {
 		return nil, fmt.Errorf("%w: encoding an entry: %v", ErrInvalid, err)
 	}
-	return out, nil
-}
-
-// plain reports whether no character of raw can be spelled in two ways.
-func plain(raw []byte) bool {
-	for _, c := range raw {
-		if c < 0x20 || c > 0x7e || c == '\\' {
-			return false
-		}
-	}
-	return true
+	return raw, nil
 }
 
 // readBody reads stored bytes for a view, which proves nothing.

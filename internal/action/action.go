@@ -28,7 +28,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/gowebpki/jcs"
+	"executor/internal/strictjson"
 )
 
 // Format is the version of the canonical form.
@@ -46,35 +46,34 @@ type Action interface {
 	sealed()
 }
 
+// The fields of everything that is encoded here stand in the order of their JSON
+// names, as strictjson.Canonical asks.
+
 // A Credential names exactly one version of a vault credential and the place
 // where its secret is put. It holds no secret.
 type Credential struct {
-	Name    string `json:"name"`
-	Version int    `json:"version"`
-	Type    string `json:"type"`
+	Name string `json:"name"`
 	// Slot is where the secret goes: "header Authorization", "query api_key",
 	// "ssh authentication".
 	Slot string `json:"slot"`
 	// Token is set where a token is fetched with the secret, and sent in its place.
-	Token *Token `json:"token,omitempty"`
+	Token   *Token `json:"token,omitempty"`
+	Type    string `json:"type"`
+	Version int    `json:"version"`
 }
 
 // A Token says where a credential's token comes from.
 type Token struct {
-	// URL is the normalized URL of the authorization server's token endpoint.
-	URL string `json:"url"`
 	// Resend: a 401 renews the token and sends the request once more. Only for reads,
 	// where one approval covers more than one request anyway.
 	Resend bool `json:"resend,omitempty"`
+	// URL is the normalized URL of the authorization server's token endpoint.
+	URL string `json:"url"`
 }
 
 // Canonical returns the action's canonical JSON (RFC 8785).
 func Canonical(a Action) ([]byte, error) {
-	raw, err := json.Marshal(a)
-	if err != nil {
-		return nil, fmt.Errorf("canonical form: %w", err)
-	}
-	out, err := jcs.Transform(raw)
+	out, err := strictjson.Canonical(a)
 	if err != nil {
 		return nil, fmt.Errorf("canonical form: %w", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"executor/internal/action"
+
+	"github.com/gowebpki/jcs"
 )
 
 func sample() *action.HTTP {
@@ -144,6 +146,9 @@ func FuzzCanonical(f *testing.F) {
 		again, err := action.Canonical(a)
 		if err != nil || string(again) != string(c) {
 			t.Fatalf("not the same twice: %s, %s, %v", c, again, err)
+		}
+		if rfc, err := jcs.Transform(c); err != nil || string(rfc) != string(c) {
+			t.Fatalf("not in canonical form: %s, want %s, %v", c, rfc, err)
 		}
 		if !json.Valid(c) || strings.ContainsAny(string(c), "\n\x00") {
 			t.Fatalf("not one line of JSON: %q", c)

@@ -6,11 +6,11 @@ import (
 )
 
 type limits struct {
-	TimeoutMS int64 `json:"timeout_ms"`
 	MaxBytes  int   `json:"max_bytes"`
+	TimeoutMS int64 `json:"timeout_ms"`
 }
 
-func (l Limits) canonical() limits { return limits{l.Timeout.Milliseconds(), l.MaxBytes} }
+func (l Limits) canonical() limits { return limits{l.MaxBytes, l.Timeout.Milliseconds()} }
 
 // marshal is json.Marshal without the HTML escapes, which would hide nothing
 // and make the recorded form harder to read.

@@ -51,20 +51,20 @@ func (*File) sealed() {}
 // MarshalJSON writes the form that the digest covers.
 func (f *File) MarshalJSON() ([]byte, error) {
 	return marshal(struct {
-		Format    int    `json:"format"`
-		Kind      string `json:"kind"`
-		Operation string `json:"operation"`
-		Host      string `json:"host"`
-		Hops      []Hop  `json:"hops"`
-		Path      string `json:"path"`
-		Mode      string `json:"mode"`
-		Overwrite bool   `json:"overwrite"`
-		Expected  string `json:"expected_sha256"`
 		Content   Blob   `json:"content"`
-		Entries   int    `json:"max_entries"`
+		Expected  string `json:"expected_sha256"`
+		Format    int    `json:"format"`
+		Hops      []Hop  `json:"hops"`
+		Host      string `json:"host"`
+		Kind      string `json:"kind"`
 		Limits    limits `json:"limits"`
-	}{Format, f.Kind(), f.Operation, f.Host, nonNil(f.Hops), f.Path, f.Mode, f.Overwrite, f.Expected,
-		f.Content, f.Entries, f.Limits.canonical()})
+		Entries   int    `json:"max_entries"`
+		Mode      string `json:"mode"`
+		Operation string `json:"operation"`
+		Overwrite bool   `json:"overwrite"`
+		Path      string `json:"path"`
+	}{f.Content, f.Expected, Format, nonNil(f.Hops), f.Host, f.Kind(), f.Limits.canonical(), f.Entries,
+		f.Mode, f.Operation, f.Overwrite, f.Path})
 }
 
 func lastCred(hops []Hop) *Credential {

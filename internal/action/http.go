@@ -78,19 +78,19 @@ func (*HTTP) sealed() {}
 // MarshalJSON writes the form that the digest covers.
 func (h *HTTP) MarshalJSON() ([]byte, error) {
 	return marshal(struct {
-		Format     int         `json:"format"`
-		Kind       string      `json:"kind"`
-		Method     string      `json:"method"`
-		URL        string      `json:"url"`
-		Headers    []Header    `json:"headers"`
-		Body       Blob        `json:"body"`
-		Credential *Credential `json:"credential"`
+		Address    Address     `json:"address"`
 		Binding    string      `json:"binding"`
+		Body       Blob        `json:"body"`
+		Cookies    bool        `json:"cookies,omitempty"`
+		Credential *Credential `json:"credential"`
+		Format     int         `json:"format"`
+		Headers    []Header    `json:"headers"`
+		Kind       string      `json:"kind"`
+		Limits     limits      `json:"limits"`
+		Method     string      `json:"method"`
 		Redirects  Redirects   `json:"redirects"`
 		TLS        TLS         `json:"tls"`
-		Address    Address     `json:"address"`
-		Limits     limits      `json:"limits"`
-		Cookies    bool        `json:"cookies,omitempty"`
-	}{Format, h.Kind(), h.Method, h.URL, nonNil(h.Headers), h.Body, h.Credential, h.Binding,
-		h.Redirects, h.TLS, h.Address, h.Limits.canonical(), h.Cookies})
+		URL        string      `json:"url"`
+	}{h.Address, h.Binding, h.Body, h.Cookies, h.Credential, Format, nonNil(h.Headers), h.Kind(),
+		h.Limits.canonical(), h.Method, h.Redirects, h.TLS, h.URL})
 }

@@ -29,12 +29,12 @@ type SSH struct {
 // A Hop is one SSH connection on the way.
 type Hop struct {
 	// Address is host:port as it is dialed.
-	Address string `json:"address"`
-	User    string `json:"user"`
+	Address    string      `json:"address"`
+	Credential *Credential `json:"credential"`
 	// HostKeys are the pinned keys as known_hosts lines without the host field
 	// ("ssh-ed25519 AAAA…", "@cert-authority ssh-ed25519 AAAA…"), sorted.
-	HostKeys   []string    `json:"host_keys"`
-	Credential *Credential `json:"credential"`
+	HostKeys []string `json:"host_keys"`
+	User     string   `json:"user"`
 }
 
 // An EnvVar is one environment variable of a remote command.
@@ -68,17 +68,17 @@ func (s *SSH) MarshalJSON() ([]byte, error) {
 		quoting = QuotingPOSIX
 	}
 	return marshal(struct {
-		Format   int      `json:"format"`
-		Kind     string   `json:"kind"`
-		Host     string   `json:"host"`
-		Hops     []Hop    `json:"hops"`
-		Command  string   `json:"command"`
 		Argv     []string `json:"argv"`
-		Quoting  string   `json:"quoting"`
-		Env      []EnvVar `json:"env"`
-		Stdin    Blob     `json:"stdin"`
-		Limits   limits   `json:"limits"`
 		AtExpiry string   `json:"at_expiry"`
-	}{Format, s.Kind(), s.Host, nonNil(s.Hops), s.Command, s.Argv, quoting, nonNil(s.Env), s.Stdin,
-		s.Limits.canonical(), "signal, then close"})
+		Command  string   `json:"command"`
+		Env      []EnvVar `json:"env"`
+		Format   int      `json:"format"`
+		Hops     []Hop    `json:"hops"`
+		Host     string   `json:"host"`
+		Kind     string   `json:"kind"`
+		Limits   limits   `json:"limits"`
+		Quoting  string   `json:"quoting"`
+		Stdin    Blob     `json:"stdin"`
+	}{s.Argv, "signal, then close", s.Command, nonNil(s.Env), Format, nonNil(s.Hops), s.Host, s.Kind(),
+		s.Limits.canonical(), quoting, s.Stdin})
 }

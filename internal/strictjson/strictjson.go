@@ -25,6 +25,8 @@
 //
 // Error texts name keys and kinds, never a value: a value may be a secret. Types
 // that read themselves are asked to do the same.
+//
+// Canonical writes a value in the one form that digests and signatures are made of.
 package strictjson
 
 import (
