@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 )
 
@@ -26,26 +27,60 @@ type member struct {
 	value json.RawMessage
 }
 
-// readMembers takes apart the object that is the whole of text.
+var errNoObject = errors.New("not an object")
+
+// readMembers takes apart the object that is the whole of text, which must be
+// valid JSON: only then is a byte enough to tell what comes. The values are parts
+// of text. Anything but an object is an error.
 func readMembers(text []byte) (members, error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	if _, err := d.Token(); err != nil {
-		return nil, err
+	rest, ok := bytes.CutPrefix(space(text), []byte("{"))
+	if !ok {
+		return nil, errNoObject
 	}
 	var ms members
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
+	for rest = space(rest); len(rest) > 0 && rest[0] == '"'; rest = space(bytes.TrimPrefix(space(rest), []byte(","))) {
+		n := valueEnd(rest)
+		var m member
+		if err := json.Unmarshal(rest[:n], &m.name); err != nil {
 			return nil, err
 		}
-		m := member{name: name.(string)}
-		if err := d.Decode(&m.value); err != nil {
-			return nil, err
-		}
+		rest = space(bytes.TrimPrefix(space(rest[n:]), []byte(":")))
+		n = valueEnd(rest)
+		m.value, rest = json.RawMessage(rest[:n:n]), rest[n:]
 		ms = append(ms, m)
 	}
-	_, err := d.Token()
-	return ms, err
+	return ms, nil
+}
+
+// space cuts off the white space of JSON (RFC 8259, section 2).
+func space(b []byte) []byte { return bytes.TrimLeft(b, " \t\r\n") }
+
+// valueEnd is the length of the value that valid JSON begins with.
+func valueEnd(b []byte) int {
+	depth, quoted := 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			if quoted = !quoted; !quoted && depth == 0 {
+				return i + 1
+			}
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			if depth == 0 { // the end of what the value stands in
+				return i
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case depth == 0 && strings.IndexByte(", \t\r\n", c) >= 0:
+			return i
+		}
+	}
+	return len(b)
 }
 
 func (ms members) get(name string) (json.RawMessage, bool) {

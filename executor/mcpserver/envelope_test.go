@@ -123,3 +123,45 @@ func TestWireError(t *testing.T) {
 		t.Errorf("long: %q", long)
 	}
 }
+
+// FuzzMembers: an object is taken apart as encoding/json does it.
+func FuzzMembers(f *testing.F) {
+	seeds(f)
+	f.Add([]byte(" {\"a\\u0022\" :\t[1, {\"}\":\"]\\\\\"}],\"\":\"\\\"\" , \"n\":-1.5e3\n,\"t\":true}\r\n"))
+	f.Add([]byte(`{"a":1,"a":{"b":[]},"c":""}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if !json.Valid(text) {
+			return // readMembers asks for valid JSON
+		}
+		got, err := readMembers(text)
+		want, failed := decodedMembers(text)
+		if (err != nil) != (failed != nil) || len(got) != len(want) {
+			t.Fatalf("%q: %d members, %v; encoding/json has %d, %v", text, len(got), err, len(want), failed)
+		}
+		for i := range got {
+			if got[i].name != want[i].name || !bytes.Equal(got[i].value, want[i].value) {
+				t.Errorf("%q: member %d is %q: %q, want %q: %q", text, i, got[i].name, got[i].value, want[i].name, want[i].value)
+			}
+		}
+	})
+}
+
+func decodedMembers(text []byte) (members, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return nil, errNoObject
+	}
+	var ms members
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		m := member{name: name.(string)}
+		if err := d.Decode(&m.value); err != nil {
+			return nil, err
+		}
+		ms = append(ms, m)
+	}
+	return ms, nil
+}
