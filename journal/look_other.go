@@ -4,8 +4,8 @@ package journal
 
 import "golang.org/x/sys/unix"
 
-func lookAt(path string) (f placed, mode uint32, size int64, err error) {
+func lookAt(dir int, path string, flags int) (f placed, mode uint32, size int64, err error) {
 	var st unix.Stat_t
-	err = unix.Lstat(path, &st)
+	err = unix.Fstatat(dir, path, &st, flags)
 	return placed{path, uint64(st.Dev), uint64(st.Ino)}, uint32(st.Mode), st.Size, err
 }

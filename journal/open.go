@@ -111,7 +111,7 @@ func (j *Journal) connect(ctx context.Context) (err error) {
 		return storeError("opening the journal", err)
 	}
 	j.reads.SetMaxOpenConns(maxReaders)
-	before, _, _, err := lookAt(path)
+	before, err := os.Lstat(path)
 	if err != nil {
 		return fmt.Errorf("%w: %v", ErrUnavailable, err)
 	}
@@ -127,7 +127,7 @@ func (j *Journal) connect(ctx context.Context) (err error) {
 	if j.place, err = remember(j.cfg.Dir); err != nil {
 		return err
 	}
-	if before != j.place.files[0] {
+	if after, err := os.Lstat(path); err != nil || !os.SameFile(before, after) {
 		return fmt.Errorf("%w: %s, while it was opened", ErrReplaced, path)
 	}
 	return j.prepare()
@@ -200,6 +200,9 @@ func (j *Journal) release() error {
 	}
 	if j.pin != nil {
 		errs = append(errs, j.pin.Close())
+	}
+	if j.place != nil {
+		errs = append(errs, j.place.close())
 	}
 	if j.signer != nil {
 		j.signer.wipe()

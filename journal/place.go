@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -65,13 +66,11 @@ func checkFiles(dir string) error {
 // replaced or made read-only is noticed before an entry goes into a file that
 // nobody will find. SQLite itself would go on writing to what it has open.
 type place struct {
-	dir   string
+	dir   placed
 	files []placed
+	open  *os.File     // the directory: it spares each look at a file the way there
 	wal   atomic.Int64 // size of the -wal when it was last looked at
 }
-
-// walFile is where the -wal stands in files.
-const walFile = 1
 
 // A placed file is known by its device and inode.
 type placed struct {
@@ -80,48 +79,70 @@ type placed struct {
 	ino  uint64
 }
 
+// walFile is where the -wal stands in files.
+const walFile = 1
+
 // remember notes the files that make up the journal. The -wal and -shm beside
 // the database take part: an entry in a deleted -wal is lost with the process.
-func remember(dir string) (*place, error) {
-	p := &place{dir: dir}
-	db := dbPath(dir)
-	for _, path := range []string{db, db + "-wal", db + "-shm", pinPath(dir)} {
-		f, _, _, err := lookAt(path)
+// Whoever called it closes it.
+func remember(dir string) (p *place, err error) {
+	p = &place{}
+	if p.open, err = os.Open(dir); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrUnavailable, err)
+	}
+	if p.dir, _, _, err = lookAt(unix.AT_FDCWD, dir, 0); err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %s: %v", ErrUnavailable, dir, err), p.close())
+	}
+	for _, name := range []string{dbFile, dbFile + "-wal", dbFile + "-shm", pinFile} {
+		f, _, _, err := p.look(name)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %s: %v", ErrUnavailable, path, err)
+			return nil, errors.Join(fmt.Errorf("%w: %s: %v", ErrUnavailable, name, err), p.close())
 		}
 		p.files = append(p.files, f)
 	}
 	return p, nil
 }
 
+func (p *place) close() error { return p.open.Close() }
+
+// look looks at a file of the directory, not through a link.
+func (p *place) look(name string) (f placed, mode uint32, size int64, err error) {
+	return lookAt(int(p.open.Fd()), name, unix.AT_SYMLINK_NOFOLLOW)
+}
+
 // same reports whether the files are still those, and still writable. The mode
 // is what counts: to root every file is writable, but an operator who takes the
 // right away means it. It runs before every commit, so it asks the system directly.
 func (p *place) same() error {
+	now, mode, _, err := lookAt(unix.AT_FDCWD, p.dir.path, 0)
+	if err := p.dir.is("", now, mode, err); err != nil {
+		return err
+	}
 	for i, was := range p.files {
-		now, mode, size, err := lookAt(was.path)
-		if err != nil {
-			return fmt.Errorf("%w: %s: %v", ErrReplaced, was.path, err)
-		}
-		if now != was {
-			return fmt.Errorf("%w: %s is another file than the one that was opened", ErrReplaced, was.path)
-		}
-		if mode&0o200 == 0 {
-			return fmt.Errorf("%w: %s is read-only", ErrUnavailable, was.path)
+		now, mode, size, err := p.look(was.path)
+		if err := was.is(p.dir.path, now, mode, err); err != nil {
+			return err
 		}
 		if i == walFile {
 			p.wal.Store(size)
 		}
 	}
-	var st unix.Stat_t
-	if err := unix.Stat(p.dir, &st); err != nil {
-		return fmt.Errorf("%w: %s: %v", ErrUnavailable, p.dir, err)
-	}
-	if st.Mode&0o200 == 0 {
-		return fmt.Errorf("%w: %s is read-only", ErrUnavailable, p.dir)
-	}
 	return nil
+}
+
+// is compares what was seen under a directory with what is seen there now.
+func (was placed) is(under string, now placed, mode uint32, err error) error {
+	if err == nil && now == was && mode&0o200 != 0 {
+		return nil
+	}
+	path := filepath.Join(under, was.path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %s: %v", ErrReplaced, path, err)
+	case now != was:
+		return fmt.Errorf("%w: %s is another file than the one that was opened", ErrReplaced, path)
+	}
+	return fmt.Errorf("%w: %s is read-only", ErrUnavailable, path)
 }
 
 // mountedReadOnly is ST_RDONLY of statvfs(3), and MNT_RDONLY of the BSDs.
@@ -130,11 +151,11 @@ const mountedReadOnly = 1
 // free returns the bytes that an unprivileged process may still take.
 func (p *place) free() (int64, error) {
 	var st unix.Statfs_t
-	if err := unix.Statfs(p.dir, &st); err != nil {
+	if err := unix.Statfs(p.dir.path, &st); err != nil {
 		return 0, fmt.Errorf("%w: free space: %v", ErrUnavailable, err)
 	}
 	if st.Flags&mountedReadOnly != 0 {
-		return 0, fmt.Errorf("%w: the file system of %s is read-only", ErrUnavailable, p.dir)
+		return 0, fmt.Errorf("%w: the file system of %s is read-only", ErrUnavailable, p.dir.path)
 	}
 	return int64(st.Bavail) * int64(st.Bsize), nil
 }
