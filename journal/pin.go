@@ -26,7 +26,8 @@ const (
 
 // formatPin returns the pin line, see the package doc.
 func formatPin(c checkpoint) []byte {
-	head := fmt.Sprintf("%s %020d %s", pinMagic, c.size, c.root)
+	size := strconv.FormatInt(c.size, 10)
+	head := pinMagic + " " + strings.Repeat("0", 20-len(size)) + size + " " + c.root.String()
 	return []byte(head + " " + pinSum(head) + "\n")
 }
 

@@ -46,12 +46,9 @@ func (t text) hash() textHash {
 	if t.taken != nil {
 		return *t.taken
 	}
-	h := sha256.New()
-	h.Write(t.salt)
-	io.WriteString(h, t.field)
-	h.Write([]byte{0})
-	h.Write(t.value)
-	return textHash(h.Sum(nil))
+	b := make([]byte, 0, len(t.salt)+len(t.field)+1+len(t.value))
+	b = append(append(append(b, t.salt...), t.field...), 0)
+	return sha256.Sum256(append(b, t.value...))
 }
 
 // out is what is left of the text when it is taken out.
@@ -88,12 +85,11 @@ func (t texts) commitment() string {
 	if len(t) == 0 {
 		return ""
 	}
-	h := sha256.New()
+	var b []byte
 	for _, x := range t {
-		h.Write([]byte{byte(len(x.field))})
-		io.WriteString(h, x.field)
 		hash := x.hash()
-		h.Write(hash[:])
+		b = append(append(append(b, byte(len(x.field))), x.field...), hash[:]...)
 	}
-	return base64.RawStdEncoding.EncodeToString(h.Sum(nil))
+	sum := sha256.Sum256(b)
+	return base64.RawStdEncoding.EncodeToString(sum[:])
 }
