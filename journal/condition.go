@@ -119,7 +119,7 @@ func newClause[T any](f field, values []T) clause {
 func toolClause(names []string) clause {
 	known, madeUp := newClause(byTool, names), newClause(byMadeUpTool, names)
 	return clause{
-		holds: condition{"(" + known.holds.sql + " OR " + madeUp.holds.sql + ")",
+		holds: condition{"(" + known.holds.sql + " OR e.tool IS NULL AND " + madeUp.holds.sql + ")",
 			append(known.holds.args, madeUp.holds.args...)},
 		sources: append(known.sources, madeUp.sources...),
 	}
