@@ -25,7 +25,7 @@ type field struct {
 
 // fields in the order of Match. An unknown tool's name is in the texts.
 var (
-	bySession = field{"SELECT d.seq AS seq FROM entries AS d INDEXED BY entries_session WHERE d.session_id = ?1 AND d.kind IN ('intent','refused') AND d.seq BETWEEN ?2 AND ?3",
+	bySession = field{"SELECT d.seq AS seq FROM " + allCalls + " AS d WHERE d.session_id = ?1 AND d.kind IN ('intent','refused') AND d.seq BETWEEN ?2 AND ?3",
 		"e.session_id IN (SELECT value FROM json_each(?))"}
 	byDecision = field{"SELECT d.seq AS seq FROM entries AS d INDEXED BY entries_decision WHERE d.decision = ?1 AND d.decision <> 'allowed' AND d.seq BETWEEN ?2 AND ?3",
 		"e.decision IN (SELECT value FROM json_each(?))"}
@@ -64,7 +64,7 @@ const statusHolds = `coalesce((SELECT o.status FROM entries AS o INDEXED BY entr
 // clientHolds looks at what opened the session of e.
 const clientHolds = `EXISTS (SELECT 1 FROM texts AS c WHERE c.seq = (
     SELECT s.seq FROM entries AS s INDEXED BY entries_session
-    WHERE s.session_id = e.session_id AND s.kind = 'session.open' ORDER BY s.seq LIMIT 1)
+    WHERE s.session_id = e.session_id AND s.of IS NULL AND s.kind = 'session.open' ORDER BY s.seq LIMIT 1)
   AND c.client_name IN (SELECT CAST(value AS BLOB) FROM json_each(?)))`
 
 // A source is a field with one of the values asked for: rows to start from.

@@ -109,7 +109,10 @@ func Rest(rest []byte) ([]byte, error) {
 	return list.row().rest, err
 }
 
-const InsertLookups = insertLookups
+const (
+	InsertLookups = insertLookups
+	InsertCalls   = insertCalls
+)
 
 // TreePass grows the tree over the stored bodies and compares it with the stored
 // hashes and the newest root, and does nothing else of Verify.

@@ -123,7 +123,7 @@ func (r *Reader) client(ctx context.Context, known map[string]string, session st
 	if name, ok := known[session]; ok {
 		return name, nil
 	}
-	rows, err := load(ctx, r.db, "e.session_id = ? AND e.kind = 'session.open'", session)
+	rows, err := load(ctx, r.db, "e.session_id = ? AND e.of IS NULL AND e.kind = 'session.open'", session)
 	if err != nil {
 		return "", err
 	}

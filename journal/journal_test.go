@@ -59,6 +59,7 @@ func TestActivityReadsBackWhole(t *testing.T) {
 func TestRefusedCall(t *testing.T) {
 	w := newWorld(t)
 	j := w.open(t)
+	openSession(t, j, call(1).SessionID, "claude-code")
 	a := call(1)
 	a.Tool, a.KnownTool, a.Credential = "made_up", false, nil
 	a.Decision = journal.Decision{}

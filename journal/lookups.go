@@ -5,11 +5,11 @@ import (
 	"database/sql/driver"
 )
 
-// What nearly every call has (a tool, a revision, a target, a credential, an
-// action) is not indexed call by call: each index would put one more page into
-// every commit. The table lookups holds it, and takes what the last entries have
-// in one go, once lookupEvery of them stand behind its mark. Until then they are
-// found by walking them.
+// What nearly every call has (a session, a tool, a revision, a target, a
+// credential, an action) is not indexed call by call: each index would put one
+// more page into every commit. The tables lookups and calls hold it, and take what
+// the last entries have in one go, once lookupEvery of them stand behind their
+// mark. Until then they are found by walking them.
 const lookupEvery = 256
 
 // Fields of the table lookups. A row of lookupMark, with no value, says that
@@ -39,7 +39,19 @@ const selectLookups = `SELECT 0, x'', ?2 UNION ALL
   SELECT 5, action_digest, seq FROM texts WHERE seq > ?1 AND seq <= ?2 AND action_digest IS NOT NULL
   ORDER BY 1, 2, 3`
 
-// fillLookups brings lookups up to last, when that is due.
+// insertCalls takes the calls after ?1 up to ?2: the entries of a session that
+// are not about the session itself, with what they are counted by.
+const insertCalls = `INSERT INTO calls (session_id, seq, kind, status, count) ` + selectCalls
+
+const selectCalls = `SELECT session_id, seq, kind, status, count FROM entries
+  WHERE seq > ?1 AND seq <= ?2 AND of IS NOT NULL ORDER BY session_id, seq`
+
+// allCalls are the calls of every session: those in the table, and those that
+// stand behind its mark.
+const allCalls = `(SELECT session_id, seq, kind, status, count FROM main.calls UNION ALL
+  SELECT session_id, seq, kind, status, count FROM main.entries WHERE seq > ` + mark + ` AND of IS NOT NULL)`
+
+// fillLookups brings lookups and calls up to last, when that is due.
 func (j *Journal) fillLookups(ctx context.Context, last int64) error {
 	if last-j.filled < lookupEvery {
 		return nil
@@ -49,8 +61,10 @@ func (j *Journal) fillLookups(ctx context.Context, last int64) error {
 		return err
 	}
 	if last-upTo >= lookupEvery {
-		if err := j.insertLookups.run(ctx, driver.Value(upTo), driver.Value(last)); err != nil {
-			return err
+		for _, insert := range []*statement{j.insertLookups, j.insertCalls} {
+			if err := insert.run(ctx, driver.Value(upTo), driver.Value(last)); err != nil {
+				return err
+			}
 		}
 		upTo = last
 	}

@@ -33,7 +33,7 @@ type Journal struct {
 	creating bool
 
 	begin, end, dataVersion, selectActivity, insertEntry, insertTexts, selectMark, insertLookups,
-	empty *statement
+	insertCalls, empty *statement
 }
 
 // maxReaders bounds the connections for lookups beside the one that writes.
@@ -137,6 +137,7 @@ func (j *Journal) prepare() (err error) {
 	for query, stmt := range map[string]**statement{
 		"BEGIN IMMEDIATE": &j.begin, "COMMIT": &j.end, "PRAGMA data_version": &j.dataVersion, selectActivity: &j.selectActivity,
 		insertEntry: &j.insertEntry, insertTexts: &j.insertTexts, "SELECT " + mark: &j.selectMark, insertLookups: &j.insertLookups,
+		insertCalls:                       &j.insertCalls,
 		"PRAGMA wal_checkpoint(TRUNCATE)": &j.empty,
 	} {
 		if *stmt, err = j.db.prepare(query); err != nil {

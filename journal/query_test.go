@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"database/sql/driver"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -47,7 +48,7 @@ func TestFiltersAgainstOracle(t *testing.T) {
 			a.Tool, a.KnownTool = pick(random, "ssh_exec", "made_up"), random.IntN(2) == 0
 			a.Decision.Result = pick(random, "", journal.Denied, journal.Expired)
 			a.Outcome.Status = journal.Refused
-			if _, err := j.Refuse(t.Context(), a, 1); err != nil {
+			if _, err := j.Refuse(t.Context(), a, 1+random.IntN(3)); err != nil {
 				t.Fatal(err)
 			}
 			continue
@@ -99,6 +100,44 @@ func TestFiltersAgainstOracle(t *testing.T) {
 		t.Errorf("only %d hits: the filters test nothing", hits)
 	}
 	w.mustVerify(t, journal.VerdictOK)
+	checkTotals(t, r, all)
+}
+
+// checkTotals compares what sessions are said to have called with the activities,
+// some of which the table calls holds and some of which it does not hold yet.
+func checkTotals(t *testing.T, r *journal.Reader, all []journal.Activity) {
+	t.Helper()
+	want := map[string]map[string]int64{}
+	for _, a := range all {
+		if want[a.SessionID] == nil {
+			want[a.SessionID] = map[string]int64{}
+		}
+		n := int64(max(a.Count, 1))
+		want[a.SessionID]["total"] += n
+		want[a.SessionID][a.Outcome.Status] += n
+	}
+	var bySQL []string
+	for id, calls := range want {
+		s, err := r.Session(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(calls, s.Calls); d != "" {
+			t.Errorf("calls of %s (-want +got):\n%s", id, d)
+		}
+		bySQL = append(bySQL, fmt.Sprintf("[%s %d %d]", id, calls["total"], calls[journal.Refused]))
+	}
+	slices.Sort(bySQL)
+	var got []string
+	must(t, r.SQL(t.Context(), "SELECT session_id, calls, refused FROM sessions ORDER BY session_id", func(_ []string, row []driver.Value) error {
+		if row != nil {
+			got = append(got, fmt.Sprint(row))
+		}
+		return nil
+	}))
+	if d := cmp.Diff(bySQL, got); d != "" {
+		t.Errorf("by SQL (-want +got):\n%s", d)
+	}
 }
 
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }

@@ -45,8 +45,16 @@ var schema = [...]struct{ kind, name, table, sql string }{
   seq INTEGER NOT NULL,
   PRIMARY KEY (field, value, seq)
 ) STRICT, WITHOUT ROWID`},
+	{"table", "calls", "calls", `CREATE TABLE calls (
+  session_id TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  status TEXT,
+  count INTEGER,
+  PRIMARY KEY (session_id, seq)
+) STRICT, WITHOUT ROWID`},
 	{"index", "entries_activity", "entries", `CREATE UNIQUE INDEX entries_activity ON entries (activity_id, kind) WHERE activity_id IS NOT NULL`},
-	{"index", "entries_session", "entries", `CREATE INDEX entries_session ON entries (session_id, seq, kind, status, count) WHERE session_id IS NOT NULL`},
+	{"index", "entries_session", "entries", `CREATE INDEX entries_session ON entries (session_id, kind) WHERE of IS NULL AND session_id IS NOT NULL`},
 	{"index", "entries_decision", "entries", `CREATE INDEX entries_decision ON entries (decision) WHERE decision <> 'allowed'`},
 	{"index", "entries_status", "entries", `CREATE INDEX entries_status ON entries (status, of) WHERE status <> 'ok'`},
 	{"index", "entries_other", "entries", `CREATE INDEX entries_other ON entries (kind) WHERE of IS NULL`},

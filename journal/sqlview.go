@@ -34,7 +34,7 @@ CREATE TEMP VIEW activity AS SELECT
   text_value(t.rest, 'basis') AS basis,
   CAST(t.downstream_target AS TEXT) AS downstream_target,
   CAST((SELECT c.client_name FROM entries AS s JOIN texts AS c ON c.seq = s.seq
-    WHERE s.session_id = e.session_id AND s.kind = 'session.open' ORDER BY s.seq LIMIT 1) AS TEXT) AS client,
+    WHERE s.session_id = e.session_id AND s.of IS NULL AND s.kind = 'session.open' ORDER BY s.seq LIMIT 1) AS TEXT) AS client,
   coalesce(o.status, e.status, 'running') AS status,
   body_value(coalesce(o.body, e.body), 'outcome', 'error_code') AS error_code,
   body_value(coalesce(o.body, e.body), 'outcome', 'side_effect_started') AS side_effect_started,
@@ -62,13 +62,13 @@ CREATE TEMP VIEW sessions AS SELECT
   text_value(t.rest, 'client_version') AS client_version,
   text_value(t.rest, 'client_protocol') AS protocol,
   text_value(t.rest, 'peer') AS peer,
-  (SELECT coalesce(sum(coalesce(a.count, 1)), 0) FROM main.entries AS a
+  (SELECT coalesce(sum(coalesce(a.count, 1)), 0) FROM ` + allCalls + ` AS a
     WHERE a.session_id = e.session_id AND a.kind IN ('intent', 'refused')) AS calls,
-  (SELECT coalesce(sum(coalesce(a.count, 1)), 0) FROM main.entries AS a
+  (SELECT coalesce(sum(coalesce(a.count, 1)), 0) FROM ` + allCalls + ` AS a
     WHERE a.session_id = e.session_id AND a.kind = 'refused') AS refused
 FROM main.entries AS e
 LEFT JOIN main.texts AS t ON t.seq = e.seq
-LEFT JOIN main.entries AS c ON c.session_id = e.session_id AND c.kind = 'session.close'
+LEFT JOIN main.entries AS c ON c.session_id = e.session_id AND c.of IS NULL AND c.kind = 'session.close'
 LEFT JOIN main.texts AS r ON r.seq = c.seq
 WHERE e.kind = 'session.open';
 

@@ -37,8 +37,12 @@ const editBody = `UPDATE entries SET body = CAST(replace(CAST(body AS TEXT), '"r
 // cutTail deletes the last call, as somebody who knows the format would.
 var cutTail = []string{`DELETE FROM entries WHERE seq > 6`, `DELETE FROM texts WHERE seq > 6`}
 
-// fillLookups is what the journal itself does once many entries have come.
-var fillLookups = strings.ReplaceAll(strings.ReplaceAll(journal.InsertLookups, "?1", "0"), "?2", "8")
+// fillLookups and fillCalls are what the journal itself does once many entries have come.
+var fillLookups, fillCalls = upToEight(journal.InsertLookups), upToEight(journal.InsertCalls)
+
+func upToEight(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "?1", "0"), "?2", "8")
+}
 
 // TestTampering performs each attack on a real database and names the entry and
 // the words that Verify must give.
@@ -104,12 +108,18 @@ func TestTampering(t *testing.T) {
 		{"trigger", statements(`CREATE TRIGGER drop_rows BEFORE INSERT ON entries BEGIN SELECT RAISE(IGNORE); END`), journal.VerdictTampered, 0, `a trigger "drop_rows"`},
 		{"index added", statements(`CREATE INDEX more ON entries (kind)`), journal.VerdictTampered, 0, `a index "more"`},
 		{"index dropped", statements(`DROP INDEX entries_session`), journal.VerdictTampered, 0, `"entries_session" is missing`},
-		{"index hides a row", statements(`DROP INDEX entries_session`, `CREATE INDEX entries_session ON entries (session_id, seq, kind, status, count) WHERE session_id IS NOT NULL AND seq <> 5`,
-			`PRAGMA writable_schema=ON`, `UPDATE sqlite_schema SET sql = 'CREATE INDEX entries_session ON entries (session_id, seq, kind, status, count) WHERE session_id IS NOT NULL' WHERE name = 'entries_session'`),
-			journal.VerdictDamaged, 0, "missing from index entries_session"},
-		{"lookup deleted", statements(fillLookups, `DELETE FROM lookups WHERE field = 1 AND seq = 5`), journal.VerdictTampered, 5, "a filter would hide it"},
-		{"lookup edited", statements(fillLookups, `UPDATE lookups SET value = x'41' WHERE field = 3 AND seq = 5`), journal.VerdictTampered, 5, "a filter would"},
-		{"lookup added", statements(fillLookups, `INSERT INTO lookups VALUES (1, x'41', 7)`), journal.VerdictTampered, 7, "show it wrongly"},
+		{"index hides a row", statements(`DROP INDEX entries_activity`, `CREATE UNIQUE INDEX entries_activity ON entries (activity_id, kind) WHERE activity_id IS NOT NULL AND seq <> 5`,
+			`PRAGMA writable_schema=ON`, `UPDATE sqlite_schema SET sql = 'CREATE UNIQUE INDEX entries_activity ON entries (activity_id, kind) WHERE activity_id IS NOT NULL' WHERE name = 'entries_activity'`),
+			journal.VerdictDamaged, 0, "missing from index entries_activity"},
+		{"call deleted", statements(fillLookups, fillCalls, `DELETE FROM calls WHERE seq = 5`), journal.VerdictTampered, 5, "a filter would hide it"},
+		{"call edited", statements(fillLookups, fillCalls, `UPDATE calls SET status = 'error' WHERE seq = 6`), journal.VerdictTampered, 6, "a filter would"},
+		{"call of another session", statements(fillLookups, fillCalls, `UPDATE calls SET session_id = 'session-2' WHERE seq = 5`), journal.VerdictTampered, 5, "a filter would"},
+		{"call added", statements(fillLookups, fillCalls, `INSERT INTO calls VALUES ('session-2', 7, 'intent', NULL, NULL)`), journal.VerdictTampered, 7, "show it wrongly"},
+		{"call of a row to come", statements(`INSERT INTO calls VALUES ('session-1', 70, 'intent', NULL, NULL)`), journal.VerdictTampered, 70, "before their mark"},
+		{"lookup of the calls' number", statements(fillLookups, fillCalls, `INSERT INTO lookups VALUES (6, x'41', 7)`), journal.VerdictTampered, 7, "row of no field"},
+		{"lookup deleted", statements(fillLookups, fillCalls, `DELETE FROM lookups WHERE field = 1 AND seq = 5`), journal.VerdictTampered, 5, "a filter would hide it"},
+		{"lookup edited", statements(fillLookups, fillCalls, `UPDATE lookups SET value = x'41' WHERE field = 3 AND seq = 5`), journal.VerdictTampered, 5, "a filter would"},
+		{"lookup added", statements(fillLookups, fillCalls, `INSERT INTO lookups VALUES (1, x'41', 7)`), journal.VerdictTampered, 7, "show it wrongly"},
 		{"lookup of a row to come", statements(`INSERT INTO lookups VALUES (1, x'41', 70)`), journal.VerdictTampered, 70, "before their mark"},
 		{"lookup of no field", statements(`INSERT INTO lookups VALUES (9, x'41', 7)`), journal.VerdictTampered, 7, "row of no field"},
 		{"lookups' mark moved", statements(`INSERT INTO lookups VALUES (0, x'', 8)`), journal.VerdictTampered, 3, "a filter would hide it"},

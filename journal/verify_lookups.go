@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"encoding/binary"
 	"fmt"
@@ -15,10 +16,10 @@ import (
 // sumEvery is how many entries share one sum.
 const sumEvery = 1024
 
-// sums compare what lookups holds with what follows from the entries, without
-// keeping or sorting either: for each run of entries the sum of the hashes of
-// its rows, under a key that is drawn for each verification, so that rows
-// cannot be made to cancel out.
+// sums compare what lookups and calls hold with what follows from the entries,
+// without keeping or sorting either: for each run of entries the sum of the
+// hashes of its rows, under a key that is drawn for each verification, so that
+// rows cannot be made to cancel out.
 type sums struct {
 	seed maphash.Seed
 	run  []uint64 // by (seq-1)/sumEvery
@@ -26,7 +27,23 @@ type sums struct {
 
 func newSums() sums { return sums{seed: maphash.MakeSeed()} }
 
-// of hashes one row of lookups.
+// callField stands for the table calls where rows of both are counted. Lookups
+// has no such field.
+const callField = lookupAction + 1
+
+// callValue is what calls holds of an entry, as one value.
+func callValue(session, kind string, status sql.NullString, count sql.NullInt64) []byte {
+	b := strconv.AppendQuote(strconv.AppendQuote(nil, session), kind)
+	if status.Valid {
+		b = strconv.AppendQuote(b, status.String)
+	}
+	if count.Valid {
+		b = strconv.AppendInt(b, count.Int64, 10)
+	}
+	return b
+}
+
+// of hashes one row of lookups, or of calls.
 func (s *sums) of(field, seq int64, value []byte) uint64 {
 	var h maphash.Hash
 	h.SetSeed(s.seed)
@@ -38,8 +55,11 @@ func (s *sums) of(field, seq int64, value []byte) uint64 {
 	return h.Sum64()
 }
 
-// ofRow adds up the rows that an entry has in lookups.
+// ofRow adds up the rows that an entry has in lookups and calls.
 func (s *sums) ofRow(r *storedRow) (sum uint64) {
+	if r.columns.of.Valid {
+		sum += s.of(callField, r.seq, callValue(r.sessionID.String, r.kind, r.status, r.count))
+	}
 	if r.tool.Valid {
 		sum += s.of(lookupTool, r.seq, []byte(r.tool.String))
 	}
@@ -72,15 +92,28 @@ func (s *sums) add(seq int64, sum uint64) {
 func (v *verification) checkLookups(ctx context.Context) error {
 	stored := sums{seed: v.found.seed}
 	var last int64
-	err := v.eachLookup(ctx, func(field, seq int64, value []byte) {
+	count := func(field, seq int64, value []byte) {
 		if seq > v.report.Since && seq <= v.mark {
 			stored.add(seq, stored.of(field, seq, value))
 		}
 		last = max(last, seq)
+	}
+	err := v.eachLookup(ctx, func(field, seq int64, value []byte) {
 		if seq < 1 || field < lookupTool || field > lookupAction {
-			v.report.add(VerdictTampered, 0, fmt.Sprintf("the lookups have a row of no field: %d of entry %d", field, seq))
+			v.report.add(VerdictTampered, max(seq, 0), fmt.Sprintf("the lookups have a row of no field, %d", field))
+			return
 		}
+		count(field, seq, value)
 	})
+	if err == nil {
+		err = v.eachCall(ctx, func(seq int64, value []byte) {
+			if seq < 1 {
+				v.report.add(VerdictTampered, 0, fmt.Sprintf("the calls have a row of no entry: %d", seq))
+				return
+			}
+			count(callField, seq, value)
+		})
+	}
 	if err != nil {
 		return err
 	}
@@ -111,7 +144,39 @@ func (s *sums) at(n int) uint64 {
 // lookupPage is how many rows one short read fetches.
 const lookupPage = 20000
 
-// eachLookup gives fn every row but the marks, in short reads.
+// eachCall gives fn every row of calls, in short reads.
+func (v *verification) eachCall(ctx context.Context, fn func(seq int64, value []byte)) error {
+	page, err := v.rows.prepare(`SELECT session_id, seq, kind, status, count FROM calls WHERE (session_id, seq) > (?, ?) ORDER BY session_id, seq LIMIT ?`)
+	if err != nil {
+		return err
+	}
+	session, seq := "", int64(math.MinInt64)
+	for {
+		n := 0
+		err = page.each(ctx, []driver.Value{session, seq, int64(lookupPage)}, func(row []driver.Value) error {
+			n++
+			session, _ = row[0].(string)
+			seq, _ = row[1].(int64)
+			fn(seq, storedCall(row))
+			return nil
+		})
+		if err != nil {
+			return storeError("reading the calls", err)
+		}
+		if n < lookupPage {
+			return nil
+		}
+	}
+}
+
+// storedCall is callValue of a row that selectCalls gives.
+func storedCall(row []driver.Value) []byte {
+	session, _ := row[0].(string)
+	kind, _ := row[2].(string)
+	return callValue(session, kind, asString(row[3]), asInt(row[4]))
+}
+
+// eachLookup gives fn every row of lookups but the marks, in short reads.
 func (v *verification) eachLookup(ctx context.Context, fn func(field, seq int64, value []byte)) error {
 	page, err := v.rows.prepare(`SELECT field, value, seq FROM lookups WHERE (field, value, seq) > (?, ?, ?) ORDER BY field, value, seq LIMIT ?`)
 	if err != nil {
@@ -157,22 +222,31 @@ func (v *verification) nameLookup(ctx context.Context, lo, hi int64) error {
 		}
 		differs[seq][row{field, string(value)}] += n
 	}
-	if err := v.eachLookup(ctx, func(field, seq int64, value []byte) { count(field, seq, value, 1) }); err != nil {
-		return err
+	err := v.eachLookup(ctx, func(field, seq int64, value []byte) {
+		if field <= lookupAction { // others were reported
+			count(field, seq, value, 1)
+		}
+	})
+	if err == nil {
+		err = v.eachCall(ctx, func(seq int64, value []byte) { count(callField, seq, value, 1) })
 	}
-	due, err := v.rows.prepare(selectLookups)
 	if err != nil {
 		return err
 	}
-	err = due.each(ctx, []driver.Value{lo - 1, hi}, func(r []driver.Value) error {
+	err = v.eachDue(ctx, selectLookups, lo-1, hi, func(r []driver.Value) {
 		field, _ := r[0].(int64)
 		value, _ := r[1].([]byte)
 		seq, _ := r[2].(int64)
 		count(field, seq, value, -1)
-		return nil
 	})
+	if err == nil {
+		err = v.eachDue(ctx, selectCalls, lo-1, hi, func(r []driver.Value) {
+			seq, _ := r[1].(int64)
+			count(callField, seq, storedCall(r), -1)
+		})
+	}
 	if err != nil {
-		return storeError("reading the entries", err)
+		return err
 	}
 	for _, seq := range slices.Sorted(maps.Keys(differs)) {
 		for _, n := range differs[seq] {
@@ -187,4 +261,17 @@ func (v *verification) nameLookup(ctx context.Context, lo, hi int64) error {
 		}
 	}
 	return nil // a redaction came between
+}
+
+// eachDue gives fn what a table must hold of the entries after lo up to hi.
+func (v *verification) eachDue(ctx context.Context, query string, lo, hi int64, fn func(row []driver.Value)) error {
+	due, err := v.rows.prepare(query)
+	if err != nil {
+		return err
+	}
+	err = due.each(ctx, []driver.Value{lo, hi}, func(row []driver.Value) error { fn(row); return nil })
+	if err != nil {
+		return storeError("reading the entries", err)
+	}
+	return nil
 }

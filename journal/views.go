@@ -74,7 +74,7 @@ func (r *Reader) sessionIDs(ctx context.Context, f Filter) ([]string, error) {
 // Errors to match: ErrNotFound, ErrAmbiguous.
 func (r *Reader) Session(ctx context.Context, id string) (Session, error) {
 	const query = `SELECT min(seq) FROM entries INDEXED BY entries_session
-  WHERE session_id >= ? AND session_id < ? || char(1114111) GROUP BY session_id LIMIT 2`
+  WHERE of IS NULL AND session_id >= ? AND session_id < ? || char(1114111) GROUP BY session_id LIMIT 2`
 	seqs, err := readSeqs(ctx, r.db, query, id, id)
 	if err != nil {
 		return Session{}, err
@@ -91,7 +91,7 @@ func (r *Reader) Session(ctx context.Context, id string) (Session, error) {
 
 // session puts the record together from the session's entries.
 func (r *Reader) session(ctx context.Context, id string) (Session, error) {
-	entries, err := load(ctx, r.db, `e.session_id = ? AND e.kind IN
+	entries, err := load(ctx, r.db, `e.session_id = ? AND e.of IS NULL AND e.kind IN
   ('session.open','session.close','session.catalog','session.grant','session.grant_end')`, id)
 	if err != nil {
 		return Session{}, fmt.Errorf("session %s: %w", id, err)
@@ -135,8 +135,8 @@ func (r row) grant() Grant {
 
 // calls counts a session's activities by status. A refused entry may stand for many.
 func (r *Reader) calls(ctx context.Context, id string) (map[string]int64, error) {
-	rows, err := r.db.QueryContext(ctx, `SELECT kind, coalesce(status, ''), sum(coalesce(count, 1)) FROM entries INDEXED BY entries_session
-  WHERE session_id = ? AND kind IN ('intent','outcome','refused') GROUP BY kind, status`, id)
+	rows, err := r.db.QueryContext(ctx, `SELECT kind, coalesce(status, ''), sum(coalesce(count, 1)) FROM `+allCalls+`
+  WHERE session_id = ? GROUP BY kind, status`, id)
 	if err != nil {
 		return nil, storeError("query", err)
 	}
