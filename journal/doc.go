@@ -101,10 +101,12 @@
 // # Lookups
 //
 // The table lookups (field, value, seq) is an index of what nearly every call
-// has: 1 tool, 2 revision, 3 target, 4 credential, 5 action digest. It takes 256
-// entries or more at a time, which keeps five pages out of a commit, and a row
-// (0, empty, seq) says how far it goes; a query walks the entries behind that.
-// It proves nothing and follows from the entries: Verify compares the two.
+// has: 1 tool, 2 revision, 3 target, 4 credential, 5 action digest. The table
+// calls holds the intents, outcomes and refusals of each session, with what they
+// are counted by. Both take 256 entries or more at a time, which keeps six pages
+// out of a commit, and a row (0, empty, seq) of lookups says how far they go; a
+// query walks the entries behind that. They prove nothing and follow from the
+// entries: Verify compares.
 //
 // # Pin
 //

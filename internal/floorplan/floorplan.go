@@ -33,6 +33,7 @@ func Floors() map[string]int {
 // Sideways lists the imports that are allowed between packages of one floor.
 func Sideways() map[string][]string {
 	return map[string][]string{
+		"internal/action":  {"internal/strictjson"},
 		"internal/sshfile": {"internal/secret"},
 		"internal/demo":    {"internal/daemon"},
 	}
