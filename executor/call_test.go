@@ -199,6 +199,9 @@ func TestOutcomes(t *testing.T) {
 		}, journal.Timeout, executor.UpstreamTimeout, "stdout", false},
 		"an unknown error": {func(action.Action) (executor.Response, error) { return nil, errBoom }, journal.Error, executor.Internal, "", true},
 		"a panic":          {func(action.Action) (executor.Response, error) { panic(errBoom) }, journal.Error, executor.Internal, "", true},
+		"a panic over the answer": {func(action.Action) (executor.Response, error) {
+			return &executor.HTTPResponse{Status: 200, Body: []byte("done"), Facts: map[string]any{"x": booming{}}}, nil
+		}, journal.Error, executor.Internal, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -223,6 +226,11 @@ func TestOutcomes(t *testing.T) {
 		})
 	}
 }
+
+// booming cannot be encoded.
+type booming struct{}
+
+func (booming) MarshalJSON() ([]byte, error) { panic(errBoom) }
 
 func TestSecretsAreMaskedInResults(t *testing.T) {
 	w := newWorld(t)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"executor/internal/contract"
 	"executor/journal"
@@ -31,13 +32,17 @@ type shaped struct {
 }
 
 // shape turns what came back into the outcome and the reply, masked. failure is
-// what execute returned.
-func (w *work) shape(ctx context.Context, failure error) shaped {
+// what execute returned. A panic over an answer keeps to the one call, and nothing
+// of that answer is told: the action was carried out, so its outcome is due.
+func (w *work) shape(ctx context.Context, failure error) (out shaped) {
+	defer func() {
+		if p := recover(); p != nil {
+			out = w.shaped(journal.Outcome{})
+			out.fail(w, fmt.Errorf("panic over the answer: %v\n%s", p, debug.Stack()))
+		}
+	}()
 	f := w.fields()
-	out := shaped{outcome: f.outcome}
-	out.outcome.Status = journal.OK
-	out.outcome.SideEffectStarted = w.started.Load()
-	out.outcome.DurationMS = w.cfg.Clock().Sub(w.began).Milliseconds()
+	out = w.shaped(f.outcome)
 	out.outcome.Redactions = f.redactions
 	out.downstream = w.downstream(f)
 	switch {
@@ -57,6 +62,13 @@ func (w *work) shape(ctx context.Context, failure error) shaped {
 		}
 	}
 	return out
+}
+
+// shaped begins with an outcome and what is known whatever the answer was.
+func (w *work) shaped(o journal.Outcome) shaped {
+	o.Status, o.SideEffectStarted = journal.OK, w.started.Load()
+	o.DurationMS = w.cfg.Clock().Sub(w.began).Milliseconds()
+	return shaped{outcome: o}
 }
 
 func runError(code Code, message string) error { return &RunError{Code: code, Message: message} }

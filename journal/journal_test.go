@@ -282,6 +282,35 @@ func TestRecoverSettlesEachLostIntentOnce(t *testing.T) {
 	}
 }
 
+// TestRecoverClosesSessions: a session that a crash left open is open no more, and
+// one that was closed keeps its reason.
+func TestRecoverClosesSessions(t *testing.T) {
+	w := newWorld(t)
+	j := w.open(t)
+	ctx := t.Context()
+	for _, id := range []string{"a", "b", "c"} {
+		openSession(t, j, id, "agent")
+	}
+	must(t, j.AddCatalog(ctx, "c", journal.Catalog{Digest: "sha256:aa"}))
+	must(t, j.CloseSession(ctx, "b", "closed by the client"))
+	for range 2 {
+		if n, err := j.Recover(ctx); n != 0 || err != nil {
+			t.Fatalf("recovered %d, %v", n, err)
+		}
+	}
+	openSession(t, j, "d", "agent")
+	for id, want := range map[string]string{"a": "recovered after a crash", "b": "closed by the client", "c": "recovered after a crash", "d": ""} {
+		s, err := w.reader(t).Session(ctx, id)
+		must(t, err)
+		if s.CloseReason != want || (s.Closed == nil) != (want == "") {
+			t.Errorf("session %s is closed %v for %q, want %q", id, s.Closed, s.CloseReason, want)
+		}
+	}
+	if report := w.mustVerify(t, journal.VerdictOK); report.Size != 1+4+1+1+2 {
+		t.Errorf("%d entries: some session was closed twice", report.Size)
+	}
+}
+
 func TestConfigZeroValueOpensNothing(t *testing.T) {
 	w := newWorld(t)
 	for name, change := range map[string]func(*journal.Config){

@@ -5,14 +5,24 @@ import (
 	"errors"
 )
 
-// recovered is the source of an outcome that nobody saw.
+// recovered is the source of an outcome that nobody saw, and the reason for which
+// a session was closed whose end nobody saw.
 const recovered = "recovered after a crash"
 
 // Recover settles every intent without an outcome as Unknown, and returns how
-// many there were. Only the process that runs activities may call it, at its
-// start and under the lock that keeps it the only one on this home: it cannot
-// tell an activity that another process is running from one that died.
+// many there were; and it closes every session that is open. Only the process
+// that runs activities may call it, at its start and under the lock that keeps it
+// the only one on this home: it cannot tell an activity or a session of another
+// process from one that died.
 func (j *Journal) Recover(ctx context.Context) (int, error) {
+	n, err := j.settleAll(ctx)
+	if err != nil {
+		return n, err
+	}
+	return n, j.closeAll(ctx)
+}
+
+func (j *Journal) settleAll(ctx context.Context) (int, error) {
 	type intent struct{ activity, session string }
 	var open []intent
 	rows, err := j.reads.QueryContext(ctx, unsettled)
@@ -41,6 +51,35 @@ func (j *Journal) Recover(ctx context.Context) (int, error) {
 	}
 	return len(open), nil
 }
+
+func (j *Journal) closeAll(ctx context.Context) error {
+	var open []string
+	rows, err := j.reads.QueryContext(ctx, unclosed)
+	if err != nil {
+		return storeError("looking for open sessions", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return storeError("looking for open sessions", err)
+		}
+		open = append(open, id)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return storeError("looking for open sessions", err)
+	}
+	for _, id := range open {
+		if err := j.CloseSession(ctx, id, recovered); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unclosed finds sessions without a close by walking one index.
+const unclosed = `SELECT session_id FROM entries INDEXED BY entries_session
+  WHERE of IS NULL AND session_id IS NOT NULL GROUP BY session_id HAVING sum(kind = 'session.close') = 0`
 
 // unsettled finds intents without an outcome by walking one index, which holds
 // the two entries of an activity side by side.

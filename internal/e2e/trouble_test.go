@@ -288,6 +288,9 @@ func TestKilledInTheMiddle(t *testing.T) {
 	if got := w.last(); got.Outcome.Status != "unknown" {
 		t.Errorf("after the next start: %+v", got.Outcome)
 	}
+	if out := w.ok("journal", "query", "sessions", "-o", "json"); strings.Count(out, `"close_reason": "recovered after a crash"`) != 1 {
+		t.Errorf("the session that was lost is not closed: %s", out)
+	}
 	if out := w.ok(w.unlocking("credential", "list")...); !strings.Contains(out, "api") {
 		t.Errorf("the credential is lost: %s", out)
 	}
