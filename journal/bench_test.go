@@ -101,6 +101,7 @@ func BenchmarkQuery(b *testing.B) {
 		"error":      {Match: journal.Match{Status: []string{journal.Error}}},
 		"target":     {Match: journal.Match{Target: []string{"https://rare.example.com"}}},
 		"credential": {Match: journal.Match{Credential: []string{"api"}}},
+		"session":    {Match: journal.Match{Session: []string{"session-3"}}},
 		"client":     {Match: journal.Match{Client: []string{"agent-3"}}},
 		"two":        {Match: journal.Match{Tool: []string{"http_request"}, Status: []string{journal.Error}}},
 		"until":      {Until: w.now().Add(-365 * 24 * time.Hour)},
@@ -112,6 +113,13 @@ func BenchmarkQuery(b *testing.B) {
 			}
 		})
 	}
+	b.Run("totals", func(b *testing.B) { // of a session with a tenth of all calls
+		for b.Loop() {
+			if s, err := r.Session(b.Context(), "session-3"); err != nil || s.Calls["total"] == 0 {
+				b.Fatal(s.Calls, err)
+			}
+		}
+	})
 	b.Run("verify", func(b *testing.B) {
 		var entries int64
 		for b.Loop() {

@@ -25,7 +25,8 @@ type field struct {
 
 // fields in the order of Match. An unknown tool's name is in the texts.
 var (
-	bySession = field{"SELECT d.seq AS seq FROM " + allCalls + " AS d WHERE d.session_id = ?1 AND d.kind IN ('intent','refused') AND d.seq BETWEEN ?2 AND ?3",
+	bySession = field{`SELECT seq FROM calls WHERE session_id = ?1 AND seq BETWEEN ?2 AND ?3 AND kind IN ('intent','refused')
+  UNION ALL SELECT x.seq FROM entries AS x WHERE x.seq BETWEEN max(?2, ` + mark + ` + 1) AND ?3 AND x.session_id = ?1 AND x.kind IN ('intent','refused')`,
 		"e.session_id IN (SELECT value FROM json_each(?))"}
 	byDecision = field{"SELECT d.seq AS seq FROM entries AS d INDEXED BY entries_decision WHERE d.decision = ?1 AND d.decision <> 'allowed' AND d.seq BETWEEN ?2 AND ?3",
 		"e.decision IN (SELECT value FROM json_each(?))"}

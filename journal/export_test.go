@@ -98,6 +98,33 @@ func TakeOut(t testing.TB, rest []byte, field string) []byte {
 	return list.row().rest
 }
 
+// Plans says how SQLite goes about each way to look activities up.
+func (r *Reader) Plans(ctx context.Context) (plans map[string][]string, err error) {
+	plans = map[string][]string{}
+	for name, f := range map[string]field{"session": bySession, "decision": byDecision, "status": byStatus, "made-up tool": byMadeUpTool,
+		"tool": byTool, "revision": byRevision, "target": byTarget, "credential": byCredential} {
+		s := &selection{conditions: []condition{{f.holds, []any{list([]string{"x"})}}}}
+		query, args := s.query(source{f, "x"}, 1, 1<<40, "DESC", 50)
+		rows, err := r.db.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, args...)
+		if err != nil {
+			return nil, err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id, parent, unused int
+			var step string
+			if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+				return nil, err
+			}
+			plans[name] = append(plans[name], step)
+		}
+		if err := rows.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return plans, nil
+}
+
 // Rest reads the bytes of texts and writes them again.
 func Rest(rest []byte) ([]byte, error) {
 	list, err := parseRest(rest)

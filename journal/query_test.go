@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,6 +102,29 @@ func TestFiltersAgainstOracle(t *testing.T) {
 	}
 	w.mustVerify(t, journal.VerdictOK)
 	checkTotals(t, r, all)
+}
+
+// TestFiltersAreLookedUp: whatever a filter starts from is searched, not gone
+// through from end to end, and comes in order.
+func TestFiltersAreLookedUp(t *testing.T) {
+	plans, err := story(t).reader(t).Plans(t.Context())
+	must(t, err)
+	for name, plan := range plans {
+		searched := 0
+		for _, step := range plan {
+			what, rest, _ := strings.Cut(step, " ")
+			table, _, _ := strings.Cut(rest, " ")
+			switch {
+			case what == "SEARCH":
+				searched++
+			case what == "SCAN" && table != "d" && table != "json_each", strings.Contains(step, "TEMP B-TREE"):
+				t.Errorf("%s: %s, in\n%s", name, step, strings.Join(plan, "\n"))
+			}
+		}
+		if searched < 2 {
+			t.Errorf("%s: the plan says nothing: %q", name, plan)
+		}
+	}
 }
 
 // checkTotals compares what sessions are said to have called with the activities,

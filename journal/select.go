@@ -123,13 +123,9 @@ func (s *selection) page(ctx context.Context, q querier, lo, hi int64, newest bo
 	if sources == nil {
 		sources = []source{walk}
 	}
-	cond, more := where(append([]condition{{"e.kind IN ('intent','refused')", nil}}, s.conditions...))
 	var seqs []int64
 	for _, from := range sources {
-		// The limit keeps SQLite from dropping the order of what it goes through first.
-		query := "SELECT d.seq FROM (" + from.found + " ORDER BY seq " + order + " LIMIT -1) AS d CROSS JOIN entries AS e ON e.seq = d.seq" +
-			" WHERE " + cond + " LIMIT ?"
-		args := append(append([]any{from.value, lo, hi}, more...), limit)
+		query, args := s.query(from, lo, hi, order, limit)
 		found, err := readSeqs(ctx, q, query, args...)
 		if err != nil {
 			return nil, err
@@ -142,6 +138,15 @@ func (s *selection) page(ctx context.Context, q querier, lo, hi int64, newest bo
 		slices.Reverse(seqs)
 	}
 	return seqs[:min(limit, len(seqs))], nil
+}
+
+// query finds the seqs of a page that start from one source.
+func (s *selection) query(from source, lo, hi int64, order string, limit int) (string, []any) {
+	cond, more := where(append([]condition{{"e.kind IN ('intent','refused')", nil}}, s.conditions...))
+	// The limit keeps SQLite from dropping the order of what it goes through first.
+	query := "SELECT d.seq FROM (" + from.found + " ORDER BY seq " + order + " LIMIT -1) AS d CROSS JOIN entries AS e ON e.seq = d.seq" +
+		" WHERE " + cond + " LIMIT ?"
+	return query, append(append([]any{from.value, lo, hi}, more...), limit)
 }
 
 // walk goes through the entries themselves.
