@@ -98,7 +98,7 @@ func (p *pinned) advance(c checkpoint) error {
 	b := make([]byte, pinLen+1)
 	n, _ := p.ReadAt(b, 0)
 	size := p.size
-	if !bytes.Equal(b[:n], p.line) { // another process was here
+	if p.line == nil || !bytes.Equal(b[:n], p.line) { // another process was here
 		old, err := parsePin(b[:n])
 		if err != nil {
 			return err

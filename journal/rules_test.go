@@ -238,6 +238,8 @@ func TestPinNeverGoesBack(t *testing.T) {
 			t.Errorf("to %d: pin is %q, want %q", step.to, b, want)
 		}
 	}
+	must(t, f.Truncate(0))
+	wantErr(t, journal.Pinner(f)(20, [32]byte{}), journal.ErrDamaged)
 	must(t, os.WriteFile(path, []byte("torn"), 0o600))
 	wantErr(t, one(20, [32]byte{}), journal.ErrDamaged)
 }
