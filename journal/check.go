@@ -20,7 +20,7 @@ func checkSchema(ctx context.Context, q querier) error {
 		return fmt.Errorf("%w: %s is not a journal", ErrDamaged, dbFile)
 	}
 	if version != formatVersion {
-		return fmt.Errorf("%w: %s has format %d, this program knows %d", ErrDamaged, dbFile, version, formatVersion)
+		return fmt.Errorf("%w: %s has format %d, this program knows %d: another version of executor wrote it", ErrDamaged, dbFile, version, formatVersion)
 	}
 	rows, err := q.QueryContext(ctx, `SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema ORDER BY rowid`)
 	if err != nil {
