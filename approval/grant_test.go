@@ -122,7 +122,7 @@ func TestAnExactYesAtSessionDoesNotCoverARaisedLevel(t *testing.T) {
 func TestGrantsEnd(t *testing.T) {
 	for name, end := range map[string]func(*world) error{
 		"session": func(w *world) error { return w.desk.EndSession(w.ctx, "s1") },
-		"lock":    func(w *world) error { return w.desk.Wipe(w.ctx) },
+		"lock":    func(w *world) error { return w.desk.Wipe(w.ctx, errors.New("the vault is locked")) },
 		"block":   func(w *world) error { w.desk.BlockSession(w.ctx, "s1", "test"); return nil },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,13 +2,11 @@ package approval
 
 import (
 	"context"
+	"fmt"
 	"slices"
 )
 
-const (
-	whySessionEnded = "its session ended, nothing was run"
-	whyLocked       = "the vault was locked, nothing was run"
-)
+const whySessionEnded = "its session ended, nothing was run"
 
 // EndSession ends the grants, denials and open requests of a session that
 // closed. The error is that of OnGrantEnd.
@@ -81,14 +79,15 @@ func (d *Desk) Blocked(id string) bool {
 	return ok
 }
 
-// Wipe ends all grants and open requests: the vault was locked. The error is
-// that of OnGrantEnd.
-func (d *Desk) Wipe(ctx context.Context) error {
+// Wipe ends all grants and open requests because of why, which the requests end
+// with beside ErrChanged. The error is that of OnGrantEnd.
+func (d *Desk) Wipe(ctx context.Context, why error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	err := d.endGrants(ctx, "locked", func(*Grant) bool { return true })
+	err := d.endGrants(ctx, why.Error(), func(*Grant) bool { return true })
 	all := func(*entry) bool { return true }
-	d.endAll(all, outcome{Decision{Result: Changed, Reason: whyLocked}, ErrChanged}, whyLocked)
+	text := why.Error() + ", nothing was run"
+	d.endAll(all, outcome{Decision{Result: Changed, Reason: text}, fmt.Errorf("%w: %w", ErrChanged, why)}, text)
 	return err
 }
 

@@ -106,7 +106,7 @@ func (w *work) admit(ctx context.Context) (leave func(), err error) {
 		Tool: w.call.Tool, HandlerBuild: w.cfg.Build,
 	}
 	if !w.enter() {
-		return nil, refusal(Draining, "executor is shutting down and takes no new calls")
+		return nil, ErrDraining
 	}
 	if err := w.admitted(ctx); err != nil {
 		w.open.Done()
@@ -227,8 +227,9 @@ func (w *work) approve(ctx context.Context) error {
 	if !settled {
 		d, err = w.ask(ctx, request)
 	}
+	d.Reason, _ = w.mask.String(d.Reason, "")
 	w.record.Decision = journal.Decision{
-		Result: d.Result, Level: w.level.String(), By: d.By, Basis: d.Basis,
+		Result: d.Result, Level: w.level.String(), By: d.By, Basis: d.Basis, Reason: d.Reason,
 		ApprovalID: d.ApprovalID, ShownDigest: d.ShownDigest, ApprovalDigest: request.Digest,
 	}
 	if err != nil {

@@ -152,7 +152,11 @@ func TestWhatWasShownIsWhatRuns(t *testing.T) {
 				return approval.Answer{Verdict: approval.Yes}
 			})
 			r := w.call("http_request", post)
-			if code(r) != string(executor.ChangedSinceShown) || r.Structured["required_action"] != "retry_later" {
+			want, action := executor.ChangedSinceShown, "retry_later"
+			if name == "vault locked" {
+				want, action = executor.VaultLocked, "ask_operator"
+			}
+			if code(r) != string(want) || r.Structured["required_action"] != action {
 				t.Errorf("reply %+v", r)
 			}
 			if w.runner.count() != 0 {

@@ -17,8 +17,12 @@ import (
 	"executor/journal"
 )
 
-// ErrLocked is what Credentials returns while the vault is locked.
-var ErrLocked = errors.New("the vault is locked")
+// ErrLocked is what Credentials returns while the vault is locked, and ErrDraining
+// the end of a call that came or still waited for an answer when Stop was called.
+var (
+	ErrLocked   = errors.New("the vault is locked")
+	ErrDraining = errors.New("executor is shutting down")
+)
 
 // Credentials is the operator's vault, as the pipeline sees it.
 type Credentials interface {

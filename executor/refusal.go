@@ -63,6 +63,8 @@ func asRefusal(err error) *Refusal {
 		return refusal(InvalidArguments, "there is no tool of this name; list the tools again")
 	case errors.Is(err, ErrLocked):
 		return refusal(VaultLocked, "the vault is locked; the operator can open it with: executor unlock")
+	case errors.Is(err, ErrDraining):
+		return refusal(Draining, "executor is shutting down; nothing was run")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return refusal(CallCancelled, "the caller cancelled the call before anything was done")
 	}
@@ -81,6 +83,8 @@ func approvalRefusal(d approval.Decision, err error) error {
 		return refusal(ApprovalDenied, "the operator denied this call")
 	case errors.Is(err, approval.ErrExpired):
 		return refusal(ApprovalExpired, "approval expired, not run: nobody answered in time")
+	case errors.Is(err, ErrLocked), errors.Is(err, ErrDraining): // also why what was shown holds no more
+		return asRefusal(err)
 	case errors.Is(err, approval.ErrChanged):
 		return refusal(ChangedSinceShown, "something that this call depends on changed since it was shown to the operator; nothing was run")
 	case errors.Is(err, approval.ErrNotRecorded):

@@ -66,6 +66,7 @@ func callEntry(kind string, a Activity) (*entry, error) {
 	e.texts.add(fieldApprovalDigest, a.Decision.ApprovalDigest)
 	e.texts.add(fieldBy, a.Decision.By)
 	e.texts.add(fieldBasis, a.Decision.Basis)
+	e.texts.add(fieldReason, a.Decision.Reason)
 	e.texts.add(fieldTarget, a.DownstreamTarget)
 	return e, nil
 }

@@ -69,7 +69,7 @@ func (f Filter) found(a Activity, client string) bool {
 	}
 	return slices.ContainsFunc([]string{
 		a.Tool, a.DownstreamTarget, a.RawArgs, string(a.NormalizedArgs), string(a.Downstream), credential, client,
-		a.Outcome.Status, a.Outcome.ErrorCode, a.Decision.Result, a.Decision.By, a.Decision.Basis, a.Adapter,
+		a.Outcome.Status, a.Outcome.ErrorCode, a.Decision.Result, a.Decision.By, a.Decision.Basis, a.Decision.Reason, a.Adapter,
 		a.ActivityID, a.SessionID, a.ActionDigest,
 	}, f.Grep.MatchString)
 }

@@ -85,7 +85,7 @@ func (r row) activity() Activity {
 			VCSModified: c.HandlerBuild.VCSModified, BinarySHA256: c.HandlerBuild.BinarySHA256},
 		RawArgs: r.texts[fieldRawArgs], NormalizedArgs: rawJSON(r.texts[fieldNormalizedArgs]),
 		ActionDigest: r.texts[fieldActionDigest], DownstreamTarget: r.texts[fieldTarget],
-		Decision: Decision{Result: c.Result, Level: c.Level, By: r.texts[fieldBy], Basis: r.texts[fieldBasis],
+		Decision: Decision{Result: c.Result, Level: c.Level, By: r.texts[fieldBy], Basis: r.texts[fieldBasis], Reason: r.texts[fieldReason],
 			ApprovalID: c.ApprovalID, ShownDigest: r.texts[fieldShownDigest], ApprovalDigest: r.texts[fieldApprovalDigest]},
 		Outcome: Outcome{Status: Running},
 	}

@@ -69,10 +69,12 @@ const (
 // A Decision says who let a call run, or stopped it, and on what ground.
 // Result is "" when a call was refused before a decision was due.
 type Decision struct {
-	Result         string `json:"result"`
-	Level          string `json:"level"`
-	By             string `json:"by"`
-	Basis          string `json:"basis"`
+	Result string `json:"result"`
+	Level  string `json:"level"`
+	By     string `json:"by"`
+	Basis  string `json:"basis"`
+	// Reason is what the operator wrote beside a denial, or why nobody's answer counted.
+	Reason         string `json:"reason"`
 	ApprovalID     string `json:"approval_id"`
 	ShownDigest    string `json:"shown_digest"`
 	ApprovalDigest string `json:"approval_digest"`

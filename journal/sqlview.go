@@ -32,6 +32,7 @@ CREATE TEMP VIEW activity AS SELECT
   body_value(e.body, 'call', 'level') AS level,
   text_value(t.rest, 'by') AS "by",
   text_value(t.rest, 'basis') AS basis,
+  text_value(t.rest, 'reason') AS reason,
   CAST(t.downstream_target AS TEXT) AS downstream_target,
   CAST((SELECT c.client_name FROM entries AS s JOIN texts AS c ON c.seq = s.seq
     WHERE s.session_id = e.session_id AND s.of IS NULL AND s.kind = 'session.open' ORDER BY s.seq LIMIT 1) AS TEXT) AS client,

@@ -102,6 +102,9 @@ func decisionText(d journal.Decision) string {
 	if d.Basis != "" {
 		parts = append(parts, "basis: "+d.Basis)
 	}
+	if d.Reason != "" {
+		parts = append(parts, "reason: "+d.Reason)
+	}
 	if d.By != "" {
 		parts = append(parts, "by "+d.By)
 	}

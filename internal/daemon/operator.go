@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"executor/executor"
 	"executor/internal/contract"
 	"executor/internal/ctl"
 	"executor/internal/secret"
@@ -40,7 +41,7 @@ func (d *daemon) Lock(ctx context.Context) error {
 	if d.keys.locked() {
 		return nil
 	}
-	err := errors.Join(d.keys.lock(ctx), d.desk.Wipe(ctx), d.change(ctx, "lock"))
+	err := errors.Join(d.keys.lock(ctx), d.desk.Wipe(ctx, executor.ErrLocked), d.change(ctx, "lock"))
 	d.say("locked: calls are refused until executor unlock")
 	return err
 }

@@ -117,6 +117,12 @@ func TestBigLines(t *testing.T) {
 	screen.types("n too much to read\n")
 	screen.expect("** " + id + ": denied")
 	c.refused("APPROVAL_DENIED", "too much to read")
+	if got := w.last(); got.Decision.Reason != "too much to read" {
+		t.Errorf("the journal's reason is %q", got.Decision.Reason)
+	}
+	if out := w.ok("journal", "query", "-g", "too much to", "-o", "jsonl"); strings.Count(out, "\n") != 1 {
+		t.Errorf("found by its reason: %q", out)
+	}
 	a.line(strings.Repeat("x", 17<<20))
 	if m := a.reply("null"); m.Error == nil {
 		t.Error("a line over the limit got no error")

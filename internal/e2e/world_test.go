@@ -185,8 +185,8 @@ type activity struct {
 		Version int
 	}
 	Decision struct {
-		Result, Level, By, Basis string
-		ShownDigest              string `json:"shown_digest"`
+		Result, Level, By, Basis, Reason string
+		ShownDigest                      string `json:"shown_digest"`
 	}
 	Outcome struct {
 		Status            string
