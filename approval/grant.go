@@ -137,7 +137,7 @@ func (d *Desk) grantFor(ctx context.Context, e *entry, by string, v Verdict) (*G
 	switch {
 	case v == Exact:
 		g.Kind, g.key = GrantExact, r.ActionDigest
-		g.Scope = "exactly " + r.ActionDigest
+		g.Scope = fmt.Sprintf("exactly this %s on %s, as in activity %s, %s", r.Tool, r.Target, r.ActivityID, r.ActionDigest)
 		g.Expires, g.Left = g.Made.Add(ExactFor), ExactUses
 	case v == Yes && r.Level == action.Session && r.Scope != nil:
 		g.Kind, g.key, g.Scope = GrantSession, r.Scope.Key, r.Scope.Text
