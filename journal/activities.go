@@ -76,9 +76,12 @@ func (r *Reader) pages(ctx context.Context, f Filter) iter.Seq2[[]int64, error] 
 			if !yield(page, nil) {
 				return
 			}
-			if last := page[len(page)-1]; f.Reverse {
+			switch last := page[len(page)-1]; {
+			case f.Reverse:
 				hi = last - 1
-			} else {
+			case last == math.MaxInt64:
+				return
+			default:
 				lo = last + 1
 			}
 		}
@@ -103,7 +106,11 @@ func activitiesAt(ctx context.Context, q querier, seqs []int64) ([]Activity, err
 		return nil, err
 	}
 	for _, o := range outcomes {
-		o.settle(byID[o.ActivityID])
+		a := byID[o.ActivityID]
+		if a == nil {
+			return nil, fmt.Errorf("%w: entry %d is found as another activity's", ErrTampered, o.Seq)
+		}
+		o.settle(a)
 	}
 	out := make([]Activity, 0, len(seqs))
 	for _, seq := range seqs {

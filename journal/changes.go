@@ -52,5 +52,8 @@ func (j *Journal) LastGeneration(ctx context.Context) (generation uint64, mac st
 	if err != nil {
 		return 0, "", fmt.Errorf("the vault's generation: %w", err)
 	}
+	if b.Kind != kindGeneration || b.Change == nil {
+		return 0, "", fmt.Errorf("the vault's generation: %w: entry %d is none", ErrTampered, b.Seq)
+	}
 	return b.Change.Generation, b.Change.MAC, nil
 }

@@ -94,9 +94,9 @@ func (j *Journal) writeRows(ctx context.Context, batch []*pending) (head, error)
 	}
 	h.edge = h.edge.clone()
 	var drafts []*draft
-	here := map[string]bool{}
+	here, gone := map[string]bool{}, map[absent]bool{}
 	for _, p := range batch {
-		if p.err = j.fits(ctx, p.entry, here); p.err != nil {
+		if p.err = j.fits(ctx, p.entry, here, gone); p.err != nil {
 			if errors.Is(p.err, ErrUnavailable) {
 				return h, p.err
 			}
@@ -161,8 +161,12 @@ func (j *Journal) readHead(ctx context.Context) (head, error) {
 }
 
 // fits checks what must be true of the log before e may stand in it. Here are
-// the activities of which this transaction has an entry already.
-func (j *Journal) fits(ctx context.Context, e *entry, here map[string]bool) error {
+// the activities of which this transaction has an entry already, and gone the
+// texts that it takes out.
+func (j *Journal) fits(ctx context.Context, e *entry, here map[string]bool, gone map[absent]bool) error {
+	if e.body.Redaction != nil {
+		return j.redactable(ctx, e.body.Redaction, gone)
+	}
 	if e.body.ActivityID == "" {
 		return nil
 	}

@@ -42,6 +42,8 @@ type ProvedEntry struct {
 
 // A ProvedText is a text with its salt in base64, and its value, in base64 where
 // it is not UTF-8; or, where it was redacted, nothing but its hash in base64.
+// Whoever hands an export on may withhold a text in the same way, or the outcome;
+// they cannot change either.
 type ProvedText struct {
 	Salt   string `json:"salt,omitempty"`
 	Value  string `json:"value,omitempty"`
@@ -65,7 +67,10 @@ func (r *Reader) Export(ctx context.Context, id string) (Export, error) {
 	if err != nil {
 		return Export{}, err
 	}
-	vkey, _, err := readVerifier(r.dir)
+	vkey, key, err := readVerifier(r.dir)
+	if err == nil {
+		err = h.check(ctx, tx, key)
+	}
 	if err != nil {
 		return Export{}, err
 	}
@@ -163,8 +168,8 @@ func VerifyProof(file []byte, key string) (Activity, Proven, error) {
 		if err != nil {
 			return Activity{}, Proven{}, err
 		}
-		if i > 0 && r.ActivityID != rows[0].ActivityID {
-			return Activity{}, Proven{}, fmt.Errorf("%w: its entries belong to two activities", ErrTampered)
+		if i > 0 && (r.ActivityID != rows[0].ActivityID || r.Seq <= rows[i-1].Seq) {
+			return Activity{}, Proven{}, fmt.Errorf("%w: its entries are not those of one activity, each once and in order", ErrTampered)
 		}
 		out.Size, rows = max(out.Size, size), append(rows, r)
 		out.Seqs = append(out.Seqs, r.Seq)

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"database/sql/driver"
+	"fmt"
 )
 
 // What nearly every call has (a session, a tool, a revision, a target, a
@@ -39,6 +40,14 @@ const selectLookups = `SELECT 0, x'', ?2 UNION ALL
   SELECT 5, action_digest, seq FROM texts WHERE seq > ?1 AND seq <= ?2 AND action_digest IS NOT NULL
   ORDER BY 1, 2, 3`
 
+// markHolds refuses a mark beyond the end: what comes up to it would be in no lookup.
+func markHolds(mark, end int64) error {
+	if mark > end {
+		return fmt.Errorf("%w: the lookups say that they go to %d, the log has %d entries", ErrTampered, mark, end)
+	}
+	return nil
+}
+
 // insertCalls takes the calls after ?1 up to ?2: the entries of a session that
 // are not about the session itself, with what they are counted by.
 const insertCalls = `INSERT INTO calls (session_id, seq, kind, status, count) ` + selectCalls
@@ -58,6 +67,9 @@ func (j *Journal) fillLookups(ctx context.Context, last int64) error {
 	}
 	var upTo int64 // another process may have been here
 	if err := j.selectMark.ints(ctx, nil, &upTo); err != nil {
+		return err
+	}
+	if err := markHolds(upTo, last); err != nil {
 		return err
 	}
 	if last-upTo >= lookupEvery {

@@ -33,7 +33,7 @@ type Journal struct {
 	creating bool
 
 	begin, end, dataVersion, selectActivity, insertEntry, insertTexts, selectMark, insertLookups,
-	insertCalls, empty *statement
+	insertCalls, selectTexts, updateTexts, forgetLookup, empty *statement
 }
 
 // maxReaders bounds the connections for lookups beside the one that writes.
@@ -137,7 +137,8 @@ func (j *Journal) prepare() (err error) {
 	for query, stmt := range map[string]**statement{
 		"BEGIN IMMEDIATE": &j.begin, "COMMIT": &j.end, "PRAGMA data_version": &j.dataVersion, selectActivity: &j.selectActivity,
 		insertEntry: &j.insertEntry, insertTexts: &j.insertTexts, "SELECT " + mark: &j.selectMark, insertLookups: &j.insertLookups,
-		insertCalls:                       &j.insertCalls,
+		insertCalls: &j.insertCalls, `SELECT ` + textColumns + ` FROM texts WHERE seq = ?`: &j.selectTexts,
+		updateTexts: &j.updateTexts, forgetLookup: &j.forgetLookup,
 		"PRAGMA wal_checkpoint(TRUNCATE)": &j.empty,
 	} {
 		if *stmt, err = j.db.prepare(query); err != nil {
@@ -167,6 +168,12 @@ func (j *Journal) checkHead(ctx context.Context) error {
 		return err
 	}
 	if err := lastLeafHolds(ctx, tx, h.size); err != nil {
+		return err
+	}
+	if err := tx.QueryRowContext(ctx, "SELECT "+mark).Scan(&j.filled); err != nil {
+		return storeError("reading the lookups", err)
+	}
+	if err := markHolds(j.filled, h.size); err != nil {
 		return err
 	}
 	if err := extends(ctx, tx, h.checkpoint, pin); err != nil {

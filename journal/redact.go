@@ -41,24 +41,32 @@ func (j *Journal) Redact(ctx context.Context, r Redaction) (seqs []int64, err er
 	if err != nil {
 		return nil, err
 	}
-	targets, found, err := j.textsOf(ctx, r.ID, fields)
-	if err != nil {
-		return nil, err
-	}
-	if !found {
-		return nil, fmt.Errorf("redacting %s: %w: it has no text %q", r.ID, ErrNotFound, fields)
-	}
-	for _, t := range targets {
-		e := &entry{needs: roomNone, body: body{Kind: kindRedaction, Redaction: &redactionBody{Fields: t.fields, Seq: t.seq}}}
-		e.texts.add(fieldReason, r.Reason)
-		e.texts.add(fieldBy, r.By)
-		if _, err := j.append(ctx, e); err != nil {
+	for {
+		next, found, err := j.textsOf(ctx, r.ID, fields)
+		if err != nil {
 			return seqs, err
 		}
-		seqs = append(seqs, t.seq)
+		if !found {
+			return nil, fmt.Errorf("redacting %s: %w: it has no text %q", r.ID, ErrNotFound, fields)
+		}
+		if next == nil {
+			return seqs, j.emptyWAL(ctx)
+		}
+		e := &entry{needs: roomNone, body: body{Kind: kindRedaction, Redaction: next}}
+		e.texts.add(fieldReason, r.Reason)
+		e.texts.add(fieldBy, r.By)
+		switch _, err := j.append(ctx, e); {
+		case errors.Is(err, errGone): // another was first; what is left?
+		case err != nil:
+			return seqs, err
+		default:
+			seqs = append(seqs, next.Seq)
+		}
 	}
-	return seqs, j.emptyWAL(ctx)
 }
+
+// errGone: a text that was to be taken out is out already.
+var errGone = fmt.Errorf("%w: the text is gone already", ErrNotFound)
 
 func (r Redaction) fields() ([]string, error) {
 	fields := slices.Clone(r.Fields)
@@ -77,15 +85,9 @@ func (r Redaction) fields() ([]string, error) {
 	return slices.Compact(fields), nil
 }
 
-// A target is an entry with those of its texts that are to be taken out.
-type target struct {
-	seq    int64
-	fields []string
-}
-
-// textsOf finds the entries of a record that have one of the fields. Found says
-// that there are some, even where all that they had was redacted before.
-func (j *Journal) textsOf(ctx context.Context, id string, fields []string) (targets []target, found bool, err error) {
+// textsOf finds the first entry of a record that has some of the fields, nil for
+// none. Found says that there are such, even where all that they had was redacted.
+func (j *Journal) textsOf(ctx context.Context, id string, fields []string) (next *redactionBody, found bool, err error) {
 	r := &Reader{j.cfg.Dir, j.reads}
 	cond, whole := "e.activity_id = ?", ""
 	a, err := r.Activity(ctx, id)
@@ -106,59 +108,76 @@ func (j *Journal) textsOf(ctx context.Context, id string, fields []string) (targ
 		return nil, false, err
 	}
 	for _, row := range rows {
-		t := target{seq: row.Seq}
+		var there []string
 		for _, f := range fields {
 			if _, has := row.texts[f]; has {
-				t.fields = append(t.fields, f)
+				there = append(there, f)
 			}
-			found = found || slices.Contains(t.fields, f) || slices.Contains(row.redacted, f)
+			found = found || len(there) > 0 || slices.Contains(row.redacted, f)
 		}
-		if len(t.fields) > 0 {
-			targets = append(targets, t)
+		if len(there) > 0 {
+			return &redactionBody{Fields: there, Seq: row.Seq}, true, nil
 		}
 	}
-	return targets, found, nil
+	return nil, found, nil
 }
+
+// redactable checks, under the write lock, that every text that r names is there,
+// and is not among those that are gone with this commit; then it counts them there.
+func (j *Journal) redactable(ctx context.Context, r *redactionBody, gone map[absent]bool) error {
+	all, err := j.storedTexts(ctx, r.Seq)
+	if err != nil {
+		return err
+	}
+	for _, f := range r.Fields {
+		if gone[absent{r.Seq, f}] || !slices.ContainsFunc(all, func(x text) bool { return x.field == f && x.taken == nil }) {
+			return fmt.Errorf("%w: %q of entry %d", errGone, f, r.Seq)
+		}
+	}
+	for _, f := range r.Fields {
+		gone[absent{r.Seq, f}] = true
+	}
+	return nil
+}
+
+func (j *Journal) storedTexts(ctx context.Context, seq int64) (texts, error) {
+	var stored textRow
+	err := j.selectTexts.each(ctx, []driver.Value{seq}, func(row []driver.Value) error { stored.scan(row); return nil })
+	if err != nil {
+		return nil, storeError("reading texts", err)
+	}
+	all, err := stored.texts()
+	if err != nil {
+		return nil, fmt.Errorf("%w: entry %d: %v", ErrTampered, seq, err)
+	}
+	return all, nil
+}
+
+// Statements of takeOut.
+const (
+	updateTexts  = `UPDATE texts SET (` + textColumns + `) = (?,?,?,?,?,?) WHERE seq = ?`
+	forgetLookup = `DELETE FROM lookups WHERE field = ? AND value = ? AND seq = ?`
+)
 
 // takeOut removes the texts that a redaction names. It is the one place where
 // the program changes what it stored, and it reaches the side table only.
 func (j *Journal) takeOut(ctx context.Context, r *redactionBody) error {
-	read, err := j.db.prepare(`SELECT ` + textColumns + ` FROM texts WHERE seq = ?`)
+	all, err := j.storedTexts(ctx, r.Seq)
 	if err != nil {
 		return err
-	}
-	var stored textRow
-	err = read.each(ctx, []driver.Value{r.Seq}, func(row []driver.Value) error { stored.scan(row); return nil })
-	if err != nil {
-		return err
-	}
-	all, err := stored.texts()
-	if err != nil {
-		return fmt.Errorf("%w: entry %d: %v", ErrTampered, r.Seq, err)
 	}
 	var taken texts
 	for i, x := range all {
-		if x.taken == nil && slices.Contains(r.Fields, x.field) {
+		if slices.Contains(r.Fields, x.field) {
 			taken, all[i] = append(taken, x), x.out()
 		}
 	}
-	if len(taken) == 0 {
-		return fmt.Errorf("%w: the texts of entry %d are gone already", ErrNotFound, r.Seq)
-	}
-	write, err := j.db.prepare(`UPDATE texts SET (` + textColumns + `) = (?,?,?,?,?,?) WHERE seq = ?`)
-	if err != nil {
-		return err
-	}
-	if err := write.run(ctx, append(all.row().values(), r.Seq)...); err != nil {
-		return err
-	}
-	forget, err := j.db.prepare(`DELETE FROM lookups WHERE field = ? AND value = ? AND seq = ?`)
-	if err != nil {
+	if err := j.updateTexts.run(ctx, append(all.row().values(), r.Seq)...); err != nil {
 		return err
 	}
 	for _, x := range taken {
 		if number, ok := lookupNumber[x.field]; ok {
-			if err := forget.run(ctx, number, x.value, r.Seq); err != nil {
+			if err := j.forgetLookup.run(ctx, number, x.value, r.Seq); err != nil {
 				return err
 			}
 		}

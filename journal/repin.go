@@ -19,6 +19,9 @@ func Repin(ctx context.Context, cfg Config, heads []Head) (Report, error) {
 	if err := cfg.check(); err != nil {
 		return Report{}, err
 	}
+	if _, err := os.Lstat(dbPath(cfg.Dir)); err != nil {
+		return Report{}, fmt.Errorf("new pin: %w: %v", ErrMissing, err)
+	}
 	if len(heads) == 0 {
 		return Report{}, fmt.Errorf("new pin: %w: no head from elsewhere to compare with", ErrInvalid)
 	}

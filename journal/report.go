@@ -61,7 +61,8 @@ type VerifyOptions struct {
 	Against []Note
 	// Since, if set, is such a checkpoint of a log that was verified then:
 	// only the entries after it are read, and the stored tree up to it is
-	// compared with its root.
+	// compared with its root. That proves the entries, and not what a filter
+	// shows: columns, lookups and indexes up to it are not looked at.
 	Since *Note
 }
 

@@ -22,10 +22,10 @@ type Runs struct {
 // calls did not run and are not counted.
 func (j *Journal) RanBefore(ctx context.Context, actionDigest string) (Runs, error) {
 	rows, err := j.reads.QueryContext(ctx, `SELECT e.time, coalesce(o.status, 'running')
-  FROM (`+lookupSeqs(lookupAction, "texts", fieldActionDigest)+` ORDER BY seq DESC LIMIT ?4) AS t
+  FROM (`+lookupSeqs(lookupAction, "texts", fieldActionDigest)+` ORDER BY seq DESC LIMIT -1) AS t
   CROSS JOIN entries AS e ON e.seq = t.seq
   LEFT JOIN entries AS o ON o.activity_id = e.activity_id AND o.kind = 'outcome'
-  WHERE e.kind = 'intent' ORDER BY t.seq DESC`, actionDigest, 1, math.MaxInt64, maxRuns)
+  WHERE e.kind = 'intent' ORDER BY t.seq DESC LIMIT ?4`, actionDigest, 1, math.MaxInt64, maxRuns)
 	if err != nil {
 		return Runs{}, storeError("looking up earlier runs", err)
 	}

@@ -26,6 +26,9 @@ type selection struct {
 // prepare chooses the clause with the fewest rows to start from; the others
 // become conditions.
 func prepare(ctx context.Context, q querier, f Filter) (*selection, error) {
+	if f.After == math.MaxInt64 {
+		return &selection{lo: 1, hi: 0}, nil
+	}
 	s := &selection{lo: f.After + 1, hi: math.MaxInt64}
 	if err := s.boundTime(ctx, q, f); err != nil {
 		return nil, err

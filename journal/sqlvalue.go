@@ -21,7 +21,7 @@ func textValue(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, er
 	if err != nil {
 		return nil, err
 	}
-	if i := slices.IndexFunc(list, func(x text) bool { return x.field == field }); i >= 0 {
+	if i := slices.IndexFunc(list, func(x text) bool { return x.field == field && x.taken == nil }); i >= 0 {
 		return strings.ToValidUTF8(string(list[i].value), "\uFFFD"), nil
 	}
 	return nil, nil

@@ -246,7 +246,10 @@ func (v *verification) checkEnds(ctx context.Context) error {
 		return storeError("reading the ends", err)
 	}
 	v.report.Size = v.end
-	v.mark = min(v.mark, v.end)
+	if v.mark > v.end {
+		v.report.add(VerdictTampered, 0, "the lookups say that they go beyond the end")
+		v.mark = v.end
+	}
 	if firstText.Valid && firstText.Int64 < 1 || lastText.Int64 > v.end {
 		v.report.add(VerdictTampered, 0, "there are texts of no entry")
 	}

@@ -22,10 +22,10 @@ const sumEvery = 1024
 // rows cannot be made to cancel out.
 type sums struct {
 	seed maphash.Seed
-	run  []uint64 // by (seq-1)/sumEvery
+	run  map[int64]uint64 // by (seq-1)/sumEvery
 }
 
-func newSums() sums { return sums{seed: maphash.MakeSeed()} }
+func newSums() sums { return sums{maphash.MakeSeed(), map[int64]uint64{}} }
 
 // callField stands for the table calls where rows of both are counted. Lookups
 // has no such field.
@@ -79,18 +79,14 @@ var lookupNumber = map[string]int64{fieldTarget: lookupTarget, fieldCredential: 
 
 // add adds to the sum of the run that seq is in.
 func (s *sums) add(seq int64, sum uint64) {
-	n := int((seq - 1) / sumEvery)
-	for len(s.run) <= n {
-		s.run = append(s.run, 0)
-	}
-	s.run[n] += sum
+	s.run[(seq-1)/sumEvery] += sum
 }
 
 // checkLookups compares lookups, up to the mark at the beginning, with the
 // entries, so that no filter misses one and none shows another. What is not in
 // it yet is walked by every query.
 func (v *verification) checkLookups(ctx context.Context) error {
-	stored := sums{seed: v.found.seed}
+	stored := sums{v.found.seed, map[int64]uint64{}}
 	var last int64
 	count := func(field, seq int64, value []byte) {
 		if seq > v.report.Since && seq <= v.mark {
@@ -124,21 +120,16 @@ func (v *verification) checkLookups(ctx context.Context) error {
 	if last > upTo {
 		v.report.add(VerdictTampered, last, "the lookups know it before their mark does")
 	}
-	for n := range max(len(stored.run), len(v.found.run)) {
-		if stored.at(n) != v.found.at(n) {
-			if err := v.nameLookup(ctx, int64(n)*sumEvery+1, int64(n+1)*sumEvery); err != nil {
+	all := maps.Clone(stored.run)
+	maps.Copy(all, v.found.run)
+	for _, n := range slices.Sorted(maps.Keys(all)) {
+		if stored.run[n] != v.found.run[n] {
+			if err := v.nameLookup(ctx, n*sumEvery+1, (n+1)*sumEvery); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-func (s *sums) at(n int) uint64 {
-	if n < len(s.run) {
-		return s.run[n]
-	}
-	return 0
 }
 
 // lookupPage is how many rows one short read fetches.
@@ -208,6 +199,10 @@ func (v *verification) eachLookup(ctx context.Context, fn func(field, seq int64,
 // differ. A redaction that came meanwhile accounts for what it took out.
 func (v *verification) nameLookup(ctx context.Context, lo, hi int64) error {
 	lo, hi = max(lo, v.report.Since+1), min(hi, v.mark)
+	if _, err := v.rows.once(ctx, "BEGIN"); err != nil { // one state of the log for all reads
+		return storeError("reading the lookups", err)
+	}
+	defer v.rows.once(context.WithoutCancel(ctx), "ROLLBACK") // nothing was written
 	type row struct {
 		field int64
 		value string

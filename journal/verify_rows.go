@@ -256,6 +256,9 @@ func (v *verification) readPage(ctx context.Context, after int64) ([]judged, err
 		r.hashes, _ = row[columnCount].([]byte)
 		r.note, _ = row[columnCount+1].([]byte)
 		r.raw, _ = row[columnCount+2].([]byte)
+		if row[columnCount+3] == int64(1) {
+			r.findings = append(r.findings, "its checkpoint is empty")
+		}
 		page = append(page, r)
 		return nil
 	})
@@ -269,8 +272,8 @@ func (v *verification) readPage(ctx context.Context, after int64) ([]judged, err
 }
 
 const (
-	selectRows  = `SELECT ` + columnNames + `, hashes, note, body FROM entries NOT INDEXED WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`
-	selectTexts = `SELECT seq, ` + textColumns + ` FROM texts NOT INDEXED WHERE seq > ? AND seq <= ? ORDER BY seq`
+	selectRows  = `SELECT ` + columnNames + `, hashes, note, body, note = x'' FROM entries NOT INDEXED WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`
+	selectTexts = `SELECT seq, ` + textColumns + `, x'' IN (` + textColumns + `) FROM texts NOT INDEXED WHERE seq > ? AND seq <= ? ORDER BY seq`
 )
 
 // errEnough ends a read that has brought enough.
@@ -290,6 +293,9 @@ func (v *verification) readTexts(ctx context.Context, page []judged, after int64
 			return nil
 		}
 		page[i].texts.scan(row[1:])
+		if row[len(row)-1] == int64(1) {
+			page[i].findings = append(page[i].findings, "one of its texts is empty, where it would not be there")
+		}
 		if size += len(page[i].texts.rest); size > verifyBytes {
 			return errEnough
 		}
