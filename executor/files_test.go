@@ -180,7 +180,7 @@ func TestTheMarkIsShownAndIsNoPartOfTheAct(t *testing.T) {
 		t.Errorf("the runner was not told the activity %s", ids[1])
 	}
 	for i, s := range screens() {
-		if !strings.Contains(s, "mark: EXECUTOR_ACTIVITY="+ids[i]+" ") {
+		if !strings.Contains(s, "mark: EXECUTOR_ACTIVITY="+ids[i]+", ") {
 			t.Errorf("no mark on the screen:\n%s", s)
 		}
 	}

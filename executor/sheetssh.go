@@ -18,7 +18,7 @@ func sshFields(a *action.SSH) []approval.Field {
 		f = append(f, approval.Field{Label: "environment", Text: e.Name + "=" + e.Value})
 	}
 	f = append(f, blobFields("standard input", a.Stdin)...)
-	return append(f, approval.Field{Label: "limits", Text: fmt.Sprintf("%s, then it is signalled and the channel closed; output up to %d bytes", a.Limits.Timeout, a.Limits.MaxBytes)})
+	return append(f, approval.Field{Label: "limits", Text: fmt.Sprintf("%s, then signalled and closed; output up to %d bytes", a.Limits.Timeout, a.Limits.MaxBytes)})
 }
 
 // routeFields show the destination and, in the order of the way, the jump hosts
@@ -42,7 +42,7 @@ func (w *work) markerFields() []approval.Field {
 	if _, ok := w.bound.action.(*action.SSH); !ok {
 		return nil
 	}
-	return []approval.Field{{Label: "mark", Text: action.MarkerName + "=" + w.record.ActivityID + " is in its environment, where the server takes it"}}
+	return []approval.Field{{Label: "mark", Text: action.MarkerName + "=" + w.record.ActivityID + ", if allowed"}}
 }
 
 func fileFields(a *action.File) []approval.Field {

@@ -152,6 +152,22 @@ func TestAPageFitsTheWindow(t *testing.T) {
 	}
 }
 
+// The answers stand on one page, whatever stands before them.
+func TestTheAnswersStandTogether(t *testing.T) {
+	for n := range 24 {
+		b := newBench(t, 80, 24, nil)
+		b.ask(request(strings.Repeat("a line\n", n)))
+		pages := b.pages()
+		last := pages[len(pages)-1]
+		for _, want := range []string{"Your answer", "y: yes", "n, n REASON", "nothing is run"} {
+			if !strings.Contains(last, want) {
+				t.Errorf("behind %d lines %q is not on the last page:\n%s", n, want, last)
+			}
+		}
+		b.end()
+	}
+}
+
 func TestTypeAheadIsThrownAway(t *testing.T) {
 	b := newBench(t, 80, 24, nil)
 	for range 20 {

@@ -25,9 +25,10 @@ type layout struct {
 	lines []string
 }
 
-// body returns everything there is to read about p, at most width columns wide.
-// A tool's name longer than head does not fit into the head of the pages.
-func body(p *approval.Prompt, width, head int) []string {
+// body returns everything there is to read about p, at most width columns wide,
+// and at which line the answers begin. A tool's name longer than head does not fit
+// into the head of the pages.
+func body(p *approval.Prompt, width, head int) (lines []string, answers int) {
 	l := &layout{width: width}
 	warned := l.warnings(p)
 	if term.Width(term.Safe(p.Tool)) > head {
@@ -39,8 +40,9 @@ func body(p *approval.Prompt, width, head int) []string {
 			l.field(f)
 		}
 	}
+	answers = len(l.lines)
 	l.answers(p, warned)
-	return l.lines
+	return l.lines, answers
 }
 
 // warnings says at the top what in the texts may mislead.
@@ -122,7 +124,7 @@ func (l *layout) answers(p *approval.Prompt, warned int) {
 		l.own(indent, "y: yes, this one call")
 	}
 	if p.Level != action.Presence {
-		l.own(indent, fmt.Sprintf("e: yes, and exactly this action again in this session, at most %d times within %s",
+		l.own(indent, fmt.Sprintf("e: yes, and this very action again in this session, up to %d times in %s",
 			approval.ExactUses, short(approval.ExactFor)))
 	}
 	l.own(indent, "n, n REASON: no; the reason goes to the agent")

@@ -25,13 +25,16 @@ func newScreen(p *approval.Prompt, cols, rows int) *screen {
 		return s
 	}
 	// The last column stays free: terminals differ in what happens behind it.
-	lines := body(p, cols-1, cols/3)
+	lines, answers := body(p, cols-1, cols/3)
 	// One row is kept for a remark above a page that is shown again.
 	room := rows - 1 - s.tallest(p, len(lines))
 	for room > 0 && len(lines) > 0 {
 		n := min(room, len(lines))
+		if 0 < answers && answers < n && n < len(lines) && len(lines)-answers <= room {
+			n = answers // they stay in one piece
+		}
 		s.pages = append(s.pages, lines[:n])
-		lines = lines[n:]
+		lines, answers = lines[n:], answers-n
 	}
 	return s
 }
