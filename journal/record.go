@@ -152,6 +152,7 @@ type Catalog struct {
 // lock, a redaction. Action is a word of this program such as
 // "credential.add"; Detail is text that may hold names the operator chose.
 type Change struct {
+	Seq        int64           `json:"seq"`
 	Time       time.Time       `json:"time"`
 	Action     string          `json:"action"`
 	By         string          `json:"by"`

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"regexp"
 	"slices"
 	"time"
 )
@@ -169,8 +170,11 @@ func (r *Reader) calls(ctx context.Context, id string) (map[string]int64, error)
 	return calls, nil
 }
 
+// isChange selects what is no call and no session.
+const isChange = "e.of IS NULL AND e.kind IN ('change','vault.generation','redaction')"
+
 // Changes yields the operator's changes, the generations of the vault and the
-// redactions, in order. Of f only Since, Until and After count.
+// redactions, in order. Of f only Since, Until, After, Grep, N and Reverse count.
 func (r *Reader) Changes(ctx context.Context, f Filter) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		s := selection{lo: f.After + 1, hi: math.MaxInt64}
@@ -178,23 +182,50 @@ func (r *Reader) Changes(ctx context.Context, f Filter) iter.Seq2[Change, error]
 			yield(Change{}, err)
 			return
 		}
-		cond, args := where(append([]condition{{"e.of IS NULL AND e.kind IN ('change','vault.generation','redaction')", nil},
-			{"e.seq BETWEEN ? AND ?", []any{s.lo, s.hi}}}, s.conditions...))
+		cond, args := where(append([]condition{{isChange, nil}, {"e.seq BETWEEN ? AND ?", []any{s.lo, s.hi}}}, s.conditions...))
 		entries, err := load(ctx, r.db, cond, args...)
 		if err != nil {
 			yield(Change{}, err)
 			return
 		}
+		var found []Change
 		for _, e := range entries {
-			if !yield(e.change(), nil) {
+			if c := e.change(); f.Grep == nil || c.has(f.Grep) {
+				found = append(found, c)
+			}
+		}
+		if f.N > 0 {
+			found = found[max(0, len(found)-f.N):]
+		}
+		if f.Reverse {
+			slices.Reverse(found)
+		}
+		for _, c := range found {
+			if !yield(c, nil) {
 				return
 			}
 		}
 	}
 }
 
+func (c Change) has(re *regexp.Regexp) bool {
+	return slices.ContainsFunc([]string{c.Action, c.By, string(c.Detail)}, re.MatchString)
+}
+
+// Change returns the change with this seq. ErrNotFound: there is none.
+func (r *Reader) Change(ctx context.Context, seq int64) (Change, error) {
+	entries, err := load(ctx, r.db, isChange+" AND e.seq = ?", seq)
+	if err != nil {
+		return Change{}, err
+	}
+	if len(entries) == 0 {
+		return Change{}, fmt.Errorf("change %d: %w", seq, ErrNotFound)
+	}
+	return entries[0].change(), nil
+}
+
 func (r row) change() Change {
-	c := Change{Time: r.at, Action: r.Kind, By: r.texts[fieldBy]}
+	c := Change{Seq: r.Seq, Time: r.at, Action: r.Kind, By: r.texts[fieldBy]}
 	if r.Change != nil {
 		c.Generation, c.MAC = r.Change.Generation, r.Change.MAC
 		if r.Change.Action != "" {

@@ -90,6 +90,20 @@ func sessionColumns(format string) []column[journal.Session] {
 	}
 }
 
+func changeColumns(format string) []column[journal.Change] {
+	at := func(c journal.Change) string { return c.Time.Local().Format("01-02 15:04:05") }
+	if format == "csv" {
+		at = func(c journal.Change) string { return c.Time.Format(time.RFC3339Nano) }
+	}
+	return []column[journal.Change]{
+		{"seq", func(c journal.Change) string { return strconv.FormatInt(c.Seq, 10) }},
+		{"time", at},
+		{"action", func(c journal.Change) string { return c.Action }},
+		{"by", func(c journal.Change) string { return c.By }},
+		{"detail", func(c journal.Change) string { return string(c.Detail) }},
+	}
+}
+
 // closed is when a session ended, in the operator's zone.
 func closed(s journal.Session) string {
 	if s.Closed == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"strings"
 	"time"
 
@@ -23,30 +24,35 @@ type queryFlags struct {
 	noPager    bool
 }
 
+// queried is what can be asked for; calls where nothing is said.
+var queried = []string{"activity", "sessions", "changes"}
+
 func (a *app) journalQuery() *cobra.Command {
 	var q queryFlags
 	cmd := &cobra.Command{
-		Use:   "query [activity|sessions]",
-		Short: "List calls, or sessions",
-		Long: `List calls, or sessions, in the order of the journal, which is that of SEQ,
-whatever a clock did. Values of one filter are alternatives; different filters
-must all hold. Sessions are selected by --since, --until, --session, --client
-and -n alone.
+		Use:   "query [activity|sessions|changes]",
+		Short: "List calls, sessions, or your own changes",
+		Long: `List calls, sessions, or your own changes, in the order of the journal, which is
+that of SEQ, whatever a clock did. Values of one filter are alternatives;
+different filters must all hold. Sessions are selected by --since, --until,
+--session, --client and -n alone, changes by --since, --until, --grep, -n and
+--after-cursor.
 
 On a terminal a long table goes through $PAGER (less if it is not set).`,
 		Example: `  executor journal query --since today --status refused
   executor journal query -g deploy --exclude-status ok -n 20 -r
   executor journal query sessions -n 5 -r
+  executor journal query changes -g credential -S -7d
   executor journal query --tool ssh_exec -o json --jq '.[].raw_args'
   executor journal query -f --target https://api.example.com`,
-		ValidArgs: []string{"activity", "sessions"},
-		Args:      oneOf("activity", "sessions"),
+		ValidArgs: queried,
+		Args:      oneOf(queried...),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sessions := len(args) == 1 && args[0] == "sessions"
-			if err := q.check(sessions); err != nil {
+			what := strings.Join(args, "") // one word at most
+			if err := q.check(what); err != nil {
 				return err
 			}
-			return a.query(cmd.Context(), &q, sessions)
+			return a.query(cmd.Context(), &q, what)
 		},
 	}
 	q.register(cmd)
@@ -59,12 +65,15 @@ On a terminal a long table goes through $PAGER (less if it is not set).`,
 	return cmd
 }
 
-func (q *queryFlags) check(sessions bool) error {
+func (q *queryFlags) check(what string) error {
 	if err := q.out.check(); err != nil {
 		return err
 	}
-	if sessions {
+	switch what {
+	case "sessions":
 		return q.checkSessions()
+	case "changes":
+		return q.checkChanges()
 	}
 	if !q.follow {
 		return nil
@@ -90,6 +99,13 @@ func (q *queryFlags) checkSessions() error {
 	return nil
 }
 
+func (q *queryFlags) checkChanges() error {
+	if !reflect.DeepEqual(q.match, journal.Match{}) || !reflect.DeepEqual(q.exclude, journal.Match{}) || q.follow || q.showCursor {
+		return usagef("changes are selected by --since, --until, --grep, -n and --after-cursor alone")
+	}
+	return nil
+}
+
 func oneOf(words ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -104,7 +120,7 @@ func oneOf(words ...string) cobra.PositionalArgs {
 	}
 }
 
-func (a *app) query(ctx context.Context, q *queryFlags, sessions bool) (err error) {
+func (a *app) query(ctx context.Context, q *queryFlags, what string) (err error) {
 	r, err := a.openReader(ctx)
 	if err != nil {
 		return err
@@ -120,12 +136,19 @@ func (a *app) query(ctx context.Context, q *queryFlags, sessions bool) (err erro
 		}
 		return a.follow(ctx, r, f, true, q.out)
 	}
-	if sessions {
+	switch what {
+	case "sessions":
 		items, err := collect(r.Sessions(ctx, f))
 		if err != nil {
 			return err
 		}
 		return a.list(ctx, q, len(items), func(w *listing) error { return writeListing(w, q.out, items, sessionColumns(q.out.format)) })
+	case "changes":
+		items, err := collect(r.Changes(ctx, f))
+		if err != nil {
+			return err
+		}
+		return a.list(ctx, q, len(items), func(w *listing) error { return writeListing(w, q.out, items, changeColumns(q.out.format)) })
 	}
 	items, err := collect(r.Activities(ctx, f))
 	if err != nil {

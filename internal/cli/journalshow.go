@@ -20,10 +20,10 @@ func (a *app) journalShow() *cobra.Command {
 	var out outputFlags
 	cmd := &cobra.Command{
 		Use:   "show SEQ|ID",
-		Short: "Show one call or session whole",
-		Long: `Show one call or session whole. A call is named by its SEQ from the listing, or
-by its id; a session by its id. The beginning of an id is enough where it fits
-no other.`,
+		Short: "Show one call, session or change whole",
+		Long: `Show one call, session or change whole. A call is named by its SEQ from the
+listing, or by its id; a session by its id, a change by its SEQ. The beginning
+of an id is enough where it fits no other.`,
 		Example: `  executor journal show 12
   executor journal show 019ad1e0-5c1f -o json`,
 		Args: func(cmd *cobra.Command, args []string) error { return oneArg(cmd, args, "SEQ or ID") },
@@ -55,9 +55,16 @@ func (a *app) show(ctx context.Context, id string, out outputFlags) (err error) 
 	if !errors.Is(err, journal.ErrNotFound) {
 		return err
 	}
+	change, err := findChange(ctx, r, id)
+	if err == nil {
+		return a.showRecord(ctx, out, change, func(l *listing) error { return writeFacts(l, changeFacts(change)) })
+	}
+	if !errors.Is(err, journal.ErrNotFound) {
+		return err
+	}
 	session, err := r.Session(ctx, id)
 	if errors.Is(err, journal.ErrNotFound) {
-		return fmt.Errorf("no call and no session has the number or id %q; list them with: executor journal query", id)
+		return fmt.Errorf("no call, session or change has the number or id %q; list them with: executor journal query", id)
 	}
 	if err != nil {
 		return err
@@ -73,6 +80,33 @@ func (a *app) showRecord(ctx context.Context, out outputFlags, v any, page func(
 	}
 	l := a.listing(ctx, true)
 	return errors.Join(page(l), l.close())
+}
+
+// findChange finds a change by its seq.
+func findChange(ctx context.Context, r *journal.Reader, id string) (journal.Change, error) {
+	seq, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return journal.Change{}, journal.ErrNotFound
+	}
+	return r.Change(ctx, seq)
+}
+
+func changeFacts(c journal.Change) []fact {
+	f := []fact{
+		{"change", strconv.FormatInt(c.Seq, 10)},
+		{"time", c.Time.Local().Format(time.RFC3339)},
+		{"action", c.Action},
+	}
+	if c.By != "" {
+		f = append(f, fact{"by", c.By})
+	}
+	if c.Generation > 0 {
+		f = append(f, fact{"generation", fmt.Sprintf("%d of the vault, mac %s", c.Generation, c.MAC)})
+	}
+	if len(c.Detail) > 0 {
+		f = append(f, fact{"detail", string(c.Detail)})
+	}
+	return f
 }
 
 // findActivity finds a call by its seq, which does not begin with 0 as the ids of
