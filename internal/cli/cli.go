@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"executor/internal/term"
@@ -66,10 +67,27 @@ func (a *app) complain(err error) {
 	case errors.Is(err, context.Canceled) && a.Context.Err() != nil:
 		err = errors.New("interrupted")
 	}
-	fmt.Fprintln(a.Err, "executor: "+term.Safe(err.Error()))
+	fmt.Fprintln(a.Err, "executor: "+term.Safe(sentence(err)))
 	if h := hint(err, a.homeFlag()); h != "" {
 		fmt.Fprintln(a.Err, "hint: "+term.Safe(h))
 	}
+}
+
+// sentence is the text of an error on one line: errors.Join puts a line break
+// between two errors.
+func sentence(err error) string {
+	list, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return err.Error()
+	}
+	var words []string
+	for _, e := range list.Unwrap() {
+		words = append(words, e.Error())
+	}
+	if strings.Join(words, "\n") != err.Error() {
+		return err.Error()
+	}
+	return strings.Join(words, "; ")
 }
 
 // An app is one run: the system's IO and the flags that every command has.

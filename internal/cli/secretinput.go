@@ -132,7 +132,7 @@ func (a *app) privateKey(raw []byte) (*secret.Secret, error) {
 	if errors.Is(err, sshfile.ErrPassphraseNeeded) {
 		pass, askErr := a.askHidden("Passphrase of the key (it is removed on import): ", "give the key without its passphrase")
 		if askErr != nil {
-			return nil, errors.Join(err, askErr)
+			return nil, fmt.Errorf("%w; %w", err, askErr)
 		}
 		defer pass.Wipe()
 		err = pass.Use(func(p []byte) (err error) { key, err = sshfile.ParsePrivateKey(raw, p); return err })

@@ -110,7 +110,7 @@ func ParseFile(raw []byte) (*File, error) {
 	}
 	asJSON, err := yaml.YAMLToJSON(raw)
 	if err != nil {
-		return nil, fmt.Errorf("contract file: %s", yaml.FormatError(err, false, true))
+		return nil, fmt.Errorf("contract file: %s", yaml.FormatError(err, false, false))
 	}
 	var f File
 	if err := strictjson.Decode(unescape(asJSON), &f); err != nil {

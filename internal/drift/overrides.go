@@ -51,7 +51,7 @@ func ParseOverrides(raw []byte) (Overrides, error) {
 		return o, nil
 	}
 	if err := yaml.UnmarshalWithOptions(raw, &o, yaml.Strict()); err != nil {
-		return Overrides{}, fmt.Errorf("%w: %w", ErrOverrides, err)
+		return Overrides{}, fmt.Errorf("%w: %s", ErrOverrides, yaml.FormatError(err, false, false))
 	}
 	for i, s := range o.Severity {
 		if s.Class != Compatible && s.Class != NeedsHuman && s.Class != Breaking {
