@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -79,27 +80,45 @@ func (a *app) call(ctx context.Context, tool string, o *callOptions) error {
 		return err
 	}
 	defer c.Close()
-	plan, err := c.Plan(ctx, tool, args, o.needs...)
-	if err != nil {
-		return err
-	}
-	out, err := c.Do(ctx, plan)
-	if err != nil {
+	out, err := sendCall(ctx, c, tool, args, o.needs)
+	switch {
+	case errors.Is(err, mcpclient.ErrOutputContract) && out != nil && out.Result != nil:
+		return errors.Join(err, a.writeOutcome(out, o.all))
+	case err != nil:
 		return err
 	}
 	return a.showOutcome(out, o.all)
 }
 
-func (a *app) showOutcome(out *mcpclient.Outcome, all bool) error {
-	var v any = out.Result
-	if all {
-		v = out
+// sendCall leaves it to the server to answer for a tool that is not listed.
+func sendCall(ctx context.Context, c *mcpclient.Careful, tool string, args []byte, needs []string) (*mcpclient.Outcome, error) {
+	plan, err := c.Plan(ctx, tool, args, needs...)
+	if errors.Is(err, mcpclient.ErrNoTool) {
+		return c.Unlisted(ctx, tool, args)
 	}
-	if err := writeJSON(a.Out, v); err != nil {
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.Do(ctx, plan)
+	if errors.Is(err, mcpclient.ErrNoTool) {
+		return c.Unlisted(ctx, tool, args)
+	}
+	return out, err
+}
+
+func (a *app) showOutcome(out *mcpclient.Outcome, all bool) error {
+	if err := a.writeOutcome(out, all); err != nil {
 		return err
 	}
 	if out.IsError {
 		return &silent{exitRefused}
 	}
 	return nil
+}
+
+func (a *app) writeOutcome(out *mcpclient.Outcome, all bool) error {
+	if all {
+		return writeJSON(a.Out, out)
+	}
+	return writeJSON(a.Out, out.Result)
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/google/uuid"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -174,6 +175,27 @@ func (c *Careful) Do(ctx context.Context, p *Plan) (*Outcome, error) {
 		return out, err
 	}
 	_, err = c.send(ctx, p, out)
+	return out, err
+}
+
+// Unlisted sends a call of a tool that the server does not list: one of this program
+// knows the tools that were retired, and its refusal says what replaced them.
+// Errors: ErrNoTool, and those of the connection.
+func (c *Careful) Unlisted(ctx context.Context, tool string, args json.RawMessage) (*Outcome, error) {
+	id, err := newID()
+	if err != nil {
+		return nil, err
+	}
+	members, err := argumentsOf(args)
+	if err != nil {
+		return nil, err
+	}
+	out := &Outcome{RequestID: id}
+	_, err = c.send(ctx, &Plan{id: id, known: &known{name: tool}, args: members}, out)
+	var wire *jsonrpc.Error
+	if errors.As(err, &wire) && wire.Code == jsonrpc.CodeInvalidParams {
+		err = fmt.Errorf("%q: %w", tool, ErrNoTool)
+	}
 	return out, err
 }
 

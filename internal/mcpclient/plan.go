@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"executor/internal/drift"
 	"executor/internal/strictjson"
@@ -34,15 +35,9 @@ func (c *Careful) Plan(ctx context.Context, tool string, args json.RawMessage, n
 	if err != nil {
 		return nil, err
 	}
-	if len(args) == 0 {
-		args = json.RawMessage("{}")
-	}
-	if err := strictjson.Check(args); err != nil {
-		return nil, fmt.Errorf("arguments: %w", err)
-	}
-	members, err := strictjson.Members(args)
+	members, err := argumentsOf(args)
 	if err != nil {
-		return nil, fmt.Errorf("arguments: %w", err)
+		return nil, err
 	}
 	id, err := newID()
 	if err != nil {
@@ -53,9 +48,24 @@ func (c *Careful) Plan(ctx context.Context, tool string, args json.RawMessage, n
 		members[revisionArgument] = value
 	}
 	if lost := now.lost(needs); len(lost) > 0 {
-		return nil, fmt.Errorf("%w: %v", ErrOutputContract, lost)
+		return nil, fmt.Errorf("%w: %s; nothing was sent", ErrOutputContract, strings.Join(lost, ", "))
 	}
 	return p, p.validate()
+}
+
+// argumentsOf reads the members of arguments, of which none may be twice.
+func argumentsOf(args json.RawMessage) (map[string]json.RawMessage, error) {
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	if err := strictjson.Check(args); err != nil {
+		return nil, fmt.Errorf("arguments: %w", err)
+	}
+	members, err := strictjson.Members(args)
+	if err != nil {
+		return nil, fmt.Errorf("arguments: %w", err)
+	}
+	return members, nil
 }
 
 func (p *Plan) validate() error {
@@ -127,7 +137,7 @@ func (p *Plan) repair(now *known) (*Plan, error) {
 		d.Reasons = append(d.Reasons, why)
 	}
 	if lost := now.lost(p.needs); len(lost) > 0 {
-		return nil, fmt.Errorf("%w: %v", ErrOutputContract, lost)
+		return nil, fmt.Errorf("%w: %s; nothing was done", ErrOutputContract, strings.Join(lost, ", "))
 	}
 	next := &Plan{id: p.id, known: now, args: maps.Clone(p.args), needs: p.needs}
 	delete(next.args, revisionArgument)
