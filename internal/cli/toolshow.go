@@ -70,12 +70,16 @@ func (a *app) showTool(h *daemon.Home, name, revision string, out outputFlags) e
 	if out.format != "table" || out.jq != "" {
 		return writeOne(a.Out, out, info)
 	}
-	return writeFacts(a.Out, contractFacts(c, info))
+	return writeFacts(a.Out, contractFacts(t, c, info))
 }
 
-func contractFacts(c *contract.Contract, i revisionInfo) []fact {
+func contractFacts(t *contract.Tool, c *contract.Contract, i revisionInfo) []fact {
 	state := "earlier, its calls are refused"
 	switch {
+	case t.Current == nil && t.Replacement == "":
+		state = "retired, nothing replaces it"
+	case t.Current == nil:
+		state = "retired; its replacement is " + t.Replacement
 	case i.Current:
 		state = "current"
 	case i.Accepted:
