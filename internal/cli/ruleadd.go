@@ -105,6 +105,9 @@ func (a *app) addRule(ctx context.Context, o *ruleAddOptions) (err error) {
 		if err := checkRuleHost(h.Vault, r.Host); err != nil {
 			return err
 		}
+		if err := checkRuleTool(h.Vault, r.Tool); err != nil {
+			return err
+		}
 		err := h.Vault.Update(ctx, "rule add "+r.Name+", level "+r.Approval.String()+", "+r.Scope(), func(e *vault.Edit) (err error) {
 			if _, err := e.Item(policy.KindRule, r.Name); err == nil {
 				return fmt.Errorf("rule %q exists; remove it first with: executor rule remove %s", r.Name, r.Name)
@@ -133,4 +136,23 @@ func checkRuleHost(v *vault.Vault, name string) error {
 		return fmt.Errorf("no host is called %q; see: executor host list", name)
 	}
 	return nil
+}
+
+// checkRuleTool refuses a rule for a tool that never was. A retired one can come back.
+func checkRuleTool(v *vault.Vault, name string) error {
+	if name == "" {
+		return nil
+	}
+	s, err := daemon.Contracts(v)
+	if err != nil {
+		return err
+	}
+	if _, ok := s.Tool(name); ok {
+		return nil
+	}
+	var names []string
+	for _, c := range s.Served() {
+		names = append(names, c.Tool)
+	}
+	return fmt.Errorf("no tool is called %q; there are %s", name, strings.Join(names, ", "))
 }
