@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"modernc.org/sqlite"
 )
@@ -79,9 +80,12 @@ PRAGMA query_only = ON;`
 // "executor help journal") and the tables, and gives each row to fn, after a call
 // with no row that brings the columns' names. A value is nil, an int64, a
 // float64, a string or a []byte. Nothing can be changed, and no other file
-// reached. ErrInvalid: the query is none, or does more than select. The query
+// reached. ErrInvalid: the query is none, is several, or does more than select. The query
 // holds a read of the whole log for as long as it runs.
 func (r *Reader) SQL(ctx context.Context, query string, fn func(columns []string, row []driver.Value) error) error {
+	if n := statements(query); n != 1 {
+		return fmt.Errorf("%w: one SELECT is due, and there are %d", ErrInvalid, n)
+	}
 	s, err := openViews(ctx, viewDSN(dbPath(r.dir)))
 	if err != nil {
 		return err
@@ -159,4 +163,44 @@ func readOnly(action sqlite.AuthorizerActionCode, _, name, _, _ string) sqlite.A
 		}
 	}
 	return sqlite.AuthorizerDeny
+}
+
+// statements counts the statements of SQL: the driver would run all of them, and
+// give the rows of the last.
+func statements(sql string) (n int) {
+	within := false
+	for len(sql) > 0 {
+		length, blank := token(sql)
+		switch {
+		case sql[0] == ';':
+			within = false
+		case !blank && !within:
+			within = true
+			n++
+		}
+		sql = sql[length:]
+	}
+	return n
+}
+
+// token is the length of what SQL begins with: a comment, a quoted text or name,
+// or one byte. Spaces and comments are blank. (https://sqlite.org/lang_comment.html)
+func token(sql string) (length int, blank bool) {
+	through := func(start int, end string) int {
+		if i := strings.Index(sql[start:], end); i >= 0 {
+			return start + i + len(end)
+		}
+		return len(sql)
+	}
+	switch {
+	case strings.HasPrefix(sql, "--"):
+		return through(2, "\n"), true
+	case strings.HasPrefix(sql, "/*"):
+		return through(2, "*/"), true
+	case strings.IndexByte("'\"`", sql[0]) >= 0:
+		return through(1, sql[:1]), false
+	case sql[0] == '[':
+		return through(1, "]"), false
+	}
+	return 1, strings.IndexByte(" \t\n\f\r", sql[0]) >= 0
 }
