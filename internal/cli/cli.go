@@ -68,7 +68,7 @@ func (a *app) complain(err error) {
 		err = errors.New("interrupted")
 	}
 	fmt.Fprintln(a.Err, "executor: "+term.Safe(sentence(err)))
-	if h := hint(err, a.homeFlag()); h != "" {
+	if h := hint(err, a.homeFlag(), a.storeFlags()); h != "" {
 		fmt.Fprintln(a.Err, "hint: "+term.Safe(h))
 	}
 }
@@ -93,7 +93,8 @@ func sentence(err error) string {
 // An app is one run: the system's IO and the flags that every command has.
 type app struct {
 	IO
-	home string
+	home  string
+	store string // the --store of a contract command
 }
 
 const groupAgents, groupAuthority, groupRecord = "agents", "authority", "record"

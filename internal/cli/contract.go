@@ -48,9 +48,11 @@ func (s *storeFlags) register(cmd *cobra.Command) {
 type contractStore struct {
 	drift.Store
 	watchlist.List
+	flags string // that name it again, to follow a command
 }
 
 func (a *app) contractStore(s *storeFlags) (contractStore, error) {
+	a.store = s.dir
 	dir := s.dir
 	if dir == "" {
 		home, err := a.homeDir()
@@ -59,7 +61,7 @@ func (a *app) contractStore(s *storeFlags) (contractStore, error) {
 		}
 		dir = filepath.Join(home, "contracts")
 	}
-	return contractStore{drift.Store{Dir: dir}, watchlist.List{Dir: dir}}, nil
+	return contractStore{drift.Store{Dir: dir}, watchlist.List{Dir: dir}, a.storeFlags()}, nil
 }
 
 func (s contractStore) dir() string { return s.Store.Dir }

@@ -160,7 +160,7 @@ func (s contractStore) baseline(of contractSource, against string) (*drift.Snaps
 	}
 	snap, err := s.Pinned(of.Name)
 	if errors.Is(err, drift.ErrNotFound) {
-		return nil, "", usagef("nothing is pinned as %s in %s; pin what was read last with: executor contract pin %[1]s", of.Name, s.dir())
+		return nil, "", usagef("nothing is pinned as %s in %s; pin what was read last with: executor contract pin %[1]s%[3]s", of.Name, s.dir(), s.flags)
 	}
 	return snap, filepath.Join(s.dir(), "pins", of.Name+".json"), err
 }

@@ -55,7 +55,7 @@ are stored in the clear. A command gets the environment that this program has.`,
 			if err := st.Add(s); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(a.Out, "server %s registered: %s\nread it with: executor contract snapshot --server %[1]s\n", s.Name, reach(s))
+			_, err = fmt.Fprintf(a.Out, "server %s registered: %s\nread it with: executor contract snapshot --server %[1]s%[3]s\n", s.Name, reach(s), st.flags)
 			return err
 		},
 	}

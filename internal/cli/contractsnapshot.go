@@ -90,7 +90,7 @@ func (a *app) snapshotNext(st contractStore, name, hash string, snap *drift.Snap
 	if name != "" {
 		switch pin, err := st.Pin(name); {
 		case errors.Is(err, drift.ErrNotFound):
-			text += "; not pinned: executor contract pin " + name
+			text += "; not pinned: executor contract pin " + name + st.flags
 		case err != nil:
 			return err
 		case pin.Snapshot == hash:
@@ -153,7 +153,7 @@ func (s contractStore) toPin(args []string) (*drift.Snapshot, error) {
 	}
 	hash, err := s.Seen(args[0])
 	if errors.Is(err, watchlist.ErrUnseen) {
-		return nil, fmt.Errorf("%w; read it with: executor contract snapshot --name %s, and --server, --stdio or --http", err, args[0])
+		return nil, fmt.Errorf("%w; read it with: executor contract snapshot --name %s%s, and --server, --stdio or --http", err, args[0], s.flags)
 	}
 	if err != nil {
 		return nil, err

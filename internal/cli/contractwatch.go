@@ -75,7 +75,7 @@ func watchSources(cmd *cobra.Command, args []string, from *targetFlags, st contr
 	if from.given() || len(args) > 0 {
 		s, err := from.source(cmd, args, st)
 		if s.self {
-			err = usagef("this executor changes only when it is another build; compare it with: executor contract diff --server self")
+			err = usagef("this executor changes only when it is another build; compare it with: executor contract diff --server self%s", st.flags)
 		}
 		return []contractSource{s}, s.Credential != "", err
 	}
@@ -84,7 +84,7 @@ func watchSources(cmd *cobra.Command, args []string, from *targetFlags, st contr
 	}
 	servers, err := st.Servers()
 	if err == nil && len(servers) == 0 {
-		err = usagef("no server is registered in %s; name one, or register it with: executor contract server add", st.dir())
+		err = usagef("no server is registered in %s; name one, or register it with: executor contract server add NAME%s", st.dir(), st.flags)
 	}
 	for _, s := range servers {
 		out = append(out, contractSource{Server: s, timeout: from.timeout})

@@ -82,8 +82,9 @@ func tampered(err error) bool {
 }
 
 // hint is the one place where an error becomes the next command to type. home is
-// the --home flag as it was given, to follow the command, or "".
-func hint(err error, home string) string {
+// the --home flag as it was given, to follow the command, or ""; store is that and
+// the --store flag, to follow a contract command.
+func hint(err error, home, store string) string {
 	switch {
 	case errors.Is(err, ctl.ErrNoDaemon):
 		return "start it in a terminal of your own with: executor serve" + home
@@ -106,13 +107,13 @@ func hint(err error, home string) string {
 	case errors.Is(err, mcpclient.ErrRedirected):
 		return "give the URL where it goes with --http"
 	case errors.Is(err, watchlist.ErrNotFound):
-		return "list those there are with: executor contract server list" + home
+		return "list those there are with: executor contract server list" + store
 	case errors.Is(err, watchlist.ErrExists):
-		return "forget the other first with: executor contract server remove" + home
+		return "forget the other first with: executor contract server remove" + store
 	case errors.Is(err, drift.ErrAmbiguous):
 		return "give more of the hash"
 	case errors.Is(err, drift.ErrNotFound):
-		return "see what is pinned with: executor contract pins" + home
+		return "see what is pinned with: executor contract pins" + store
 	case errors.Is(err, vault.ErrBusy), errors.Is(err, journal.ErrBusy):
 		return "another executor command is writing; try again"
 	}

@@ -107,7 +107,7 @@ func TestExitCodesAndHints(t *testing.T) {
 		if got := cli.ExitCode(err); got != c.code {
 			t.Errorf("%v: exit code %d, want %d", c.err, got, c.code)
 		}
-		got := cli.Hint(err, "")
+		got := cli.Hint(err, "", "")
 		if (c.hint == "") != (got == "") || !strings.Contains(got, c.hint) {
 			t.Errorf("%v: hint %q, want %q in it", c.err, got, c.hint)
 		}
@@ -116,7 +116,7 @@ func TestExitCodesAndHints(t *testing.T) {
 
 func TestHintNamesTheHome(t *testing.T) {
 	for _, c := range outcomes {
-		got := cli.Hint(c.err, " --home '/my home'")
+		got := cli.Hint(c.err, " --home '/my home'", " --home '/my home'")
 		if strings.Contains(got, "executor ") && !strings.Contains(got, "executor command") && !strings.Contains(got, "--home") {
 			t.Errorf("%v: %q would be typed for another home", c.err, got)
 		}

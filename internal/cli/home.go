@@ -30,15 +30,20 @@ func (a *app) homeDir() (string, error) {
 }
 
 // homeFlag is the --home flag as it was given, quoted, for commands to type.
-func (a *app) homeFlag() string {
-	if a.home == "" {
+func (a *app) homeFlag() string { return dirFlag("home", a.home) }
+
+// storeFlags are --home and --store as they were given, for contract commands to type.
+func (a *app) storeFlags() string { return a.homeFlag() + dirFlag("store", a.store) }
+
+func dirFlag(name, dir string) string {
+	if dir == "" {
 		return ""
 	}
-	quoted, err := action.QuotePOSIX([]string{a.home})
+	quoted, err := action.QuotePOSIX([]string{dir})
 	if err != nil {
 		quoted = "DIR"
 	}
-	return " --home " + quoted
+	return " --" + name + " " + quoted
 }
 
 // openHome opens the home with the operator's passphrase.
