@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"executor/internal/contract"
@@ -62,11 +63,7 @@ func (a *app) showTool(h *daemon.Home, name, revision string, out outputFlags) e
 	info := revisionInfo{Digest: c.Digest(), Current: c == t.Current}
 	info.Published, info.Kind = t.PublishedAt(c.Revision)
 	_, info.Accepted = t.Window(c.Revision)
-	for _, op := range ops {
-		if op.File != nil && op.File.Revision == c.Revision {
-			info.File = op.File
-		}
-	}
+	info.File = fileOf(ops, c.Revision)
 	if out.format != "table" || out.jq != "" {
 		return writeOne(a.Out, out, info)
 	}
@@ -159,7 +156,7 @@ type toolDifference struct {
 }
 
 func (a *app) diffTool(h *daemon.Home, name, from, to string, out outputFlags) error {
-	t, _, err := history(h.Vault, name)
+	t, ops, err := history(h.Vault, name)
 	if err != nil {
 		return err
 	}
@@ -179,8 +176,31 @@ func (a *app) diffTool(h *daemon.Home, name, from, to string, out outputFlags) e
 		return writeOne(a.Out, out, d)
 	}
 	text := string(d.Findings.Text())
+	if takes(t, ops, next, old.Revision) {
+		text = string(d.Findings.AdaptedText())
+	}
 	for _, line := range d.Authority {
 		text += "authority  " + term.Safe(line) + "\n"
 	}
 	return a.text(text)
+}
+
+// takes reports whether c takes, or took when it was current, calls of revision n.
+func takes(t *contract.Tool, ops []contract.Op, c *contract.Contract, n int) bool {
+	if c == t.Current {
+		_, ok := t.Window(n)
+		return ok
+	}
+	file := fileOf(ops, c.Revision)
+	return slices.ContainsFunc(file.Accepts, func(a contract.Accept) bool { return a.Revision == n && a.Change != contract.Fence })
+}
+
+// fileOf is the file that published a revision.
+func fileOf(ops []contract.Op, revision int) *contract.File {
+	for _, op := range ops {
+		if op.File != nil && op.File.Revision == revision {
+			return op.File
+		}
+	}
+	return nil
 }

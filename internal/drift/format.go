@@ -3,6 +3,7 @@ package drift
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"executor/internal/term"
@@ -25,6 +26,15 @@ func (r Report) Text() []byte {
 	})
 	b.WriteString(r.summary() + "\n")
 	return []byte(b.String())
+}
+
+// AdaptedText is Text where the server adapts old calls: none is said to be refused.
+func (r Report) AdaptedText() []byte {
+	r.Changes = slices.Clone(r.Changes)
+	for i := range r.Changes {
+		r.Changes[i].adapted = true
+	}
+	return r.Text()
 }
 
 // title heads the changes of one tool, of the server, or of a schema alone.

@@ -51,6 +51,8 @@ type Change struct {
 	Ignored       bool   `json:"ignored,omitempty"`
 	IgnoreReason  string `json:"ignoreReason,omitempty"`
 	IgnoreExpired string `json:"ignoreExpired,omitempty"` // the date from which an ignore no longer holds
+
+	adapted bool // old calls are made to fit
 }
 
 // Effective is an annotation's value with the specification's default filled in.

@@ -112,7 +112,11 @@ func (c Change) sideBySide() bool {
 // remarks are the parts of a change that explain it.
 func (c Change) remarks() []string {
 	var out []string
-	if m := meets(c.Effect); m != "" && c.Class != None {
+	switch m := meets(c.Effect); {
+	case m == "" || c.Class == None:
+	case c.adapted && c.Effect == effRefused:
+		out = append(out, "an old call does not fit as it is")
+	default:
 		out = append(out, m)
 	}
 	if c.Reason != "" {

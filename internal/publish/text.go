@@ -2,6 +2,7 @@ package publish
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"executor/internal/drift"
@@ -26,7 +27,7 @@ func (r *Report) Text() string {
 	}
 	if r.Previous > 0 && r.Findings.Verdict != drift.None {
 		b.WriteString("\nFindings\n")
-		b.WriteString(indent(string(r.Findings.Text())))
+		b.WriteString(indent(string(r.findingsText())))
 	}
 	section(&b, "Authority", r.Authority)
 	section(&b, "Old calls", r.checkLines())
@@ -53,6 +54,14 @@ func (r *Report) AnswersText() string {
 	var b strings.Builder
 	section(&b, "Release questions", lines)
 	return b.String()
+}
+
+// findingsText does not say refused of calls that the file has adapted.
+func (r *Report) findingsText() []byte {
+	if slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Revision == r.Previous }) {
+		return r.Findings.AdaptedText()
+	}
+	return r.Findings.Text()
 }
 
 func (r *Report) kindWords() string {
