@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"executor/internal/term"
@@ -29,8 +32,8 @@ func (s *story) journals(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		s.say("%s", term.Safe(fmt.Sprintf("%s  %s %s  %d calls, %d refused; served %v", x.Opened.Local().Format(time.TimeOnly),
-			x.Client.Name, x.Client.Version, x.Calls["total"], x.Calls[journal.Refused], x.Catalogs[0].Tools)))
+		s.say("%s", term.Safe(fmt.Sprintf("%s  %s %s  %d calls, %d refused; served %s", x.Opened.Local().Format(time.TimeOnly),
+			x.Client.Name, x.Client.Version, x.Calls["total"], x.Calls[journal.Refused], revisions(x.Catalogs[0].Tools))))
 	}
 	s.chapter("Was it touched? executor journal verify")
 	report, err := journal.Verify(ctx, s.dir, journal.VerifyOptions{})
@@ -43,6 +46,15 @@ func (s *story) journals(ctx context.Context) (err error) {
 	}
 	s.say("\nThat is all. In earnest: executor init, then executor serve.")
 	return nil
+}
+
+// revisions writes the tools of a list, by name.
+func revisions(tools map[string]int) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(tools)) {
+		words = append(words, fmt.Sprintf("%s %d", name, tools[name]))
+	}
+	return strings.Join(words, ", ")
 }
 
 func line(a journal.Activity) string {
