@@ -72,6 +72,9 @@ var rowColumns = []column[Row]{
 	{"some_text", func(r Row) string { return r.Text }},
 }
 
+// Leaves shows a JSON value line by line.
+var Leaves = leaves
+
 // Facts writes a page about one thing.
 func Facts(w io.Writer, pairs ...string) error {
 	var facts []fact

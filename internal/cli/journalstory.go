@@ -29,10 +29,23 @@ func writeStory(w io.Writer, x journal.Activity, s journal.Session) error {
 	if width == 0 {
 		width = storyWidth
 	}
+	ran := "AS IT RAN"
+	if ranNot(x.Outcome) {
+		ran = "AS IT WOULD HAVE RUN"
+	}
 	_, err := io.WriteString(w, strings.Join(sideBySide(
 		"AS IT CAME", goneOr(x, "raw_args", x.RawArgs),
-		"AS IT RAN", goneOr(x, "normalized_args", leaves(x.NormalizedArgs)), width), "\n")+"\n")
+		ran, goneOr(x, "normalized_args", leaves(x.NormalizedArgs)), width), "\n")+"\n")
 	return err
+}
+
+// ranNot reports whether a call ended before anything was done.
+func ranNot(o journal.Outcome) bool {
+	switch o.Status {
+	case journal.Refused, journal.Error, journal.Cancelled, journal.Timeout:
+		return !o.SideEffectStarted
+	}
+	return false
 }
 
 // goneOr says of a text that was redacted that it was.
@@ -151,6 +164,8 @@ func appendLeaves(lines []string, at string, v any) []string {
 			v = strconv.Quote(v)
 		}
 		return append(lines, at+": "+v)
+	case nil:
+		return append(lines, at+": null")
 	}
 	return append(lines, fmt.Sprintf("%s: %v", at, v))
 }

@@ -189,3 +189,10 @@ func TestFacts(t *testing.T) {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}
 }
+
+func TestLeaves(t *testing.T) {
+	const want = "argv: null\ncommand: \"a\\nb\"\nenv[0]: A\nn: 10000000000000000000"
+	if got := cli.Leaves([]byte(`{"env":["A",{}],"argv":null,"command":"a\nb","n":10000000000000000000}`)); got != want {
+		t.Errorf("%s\nwant:\n%s", got, want)
+	}
+}
