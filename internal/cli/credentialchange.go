@@ -174,7 +174,11 @@ func (a *app) putVersion(ctx context.Context, h *daemon.Home, detail string, met
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "credential %s is now version %d\n", meta.Name, version)
+	text := fmt.Sprintf("credential %s is now version %d", meta.Name, version)
+	if from > 0 {
+		text += fmt.Sprintf(", with the secret of version %d", from)
+	}
+	fmt.Fprintln(a.Out, text)
 	return nil
 }
 
@@ -210,9 +214,6 @@ func (a *app) credentialRemove() *cobra.Command {
 }
 
 func (a *app) removeCredential(ctx context.Context, name string, o *credentialChange) error {
-	if err := a.confirm(fmt.Sprintf("Remove credential %q and all its versions?", name), o.yes); err != nil {
-		return err
-	}
 	return a.edit(ctx, &o.pass, func(h *daemon.Home) error {
 		infos, err := credentialInfos(h.Vault)
 		if err != nil {
@@ -223,11 +224,18 @@ func (a *app) removeCredential(ctx context.Context, name string, o *credentialCh
 				return fmt.Errorf("credential %q logs in at %s; remove that first with: executor host remove %s", name, strings.Join(c.Hosts, ", "), c.Hosts[0])
 			}
 		}
-		return a.removeItem(ctx, h, policy.KindCredential, name)
+		return a.removeItem(ctx, h, policy.KindCredential, name, fmt.Sprintf("Remove credential %q and all its versions?", name), o.yes)
 	})
 }
 
-func (a *app) removeItem(ctx context.Context, h *daemon.Home, kind, name string) error {
+// removeItem asks the question once it knows that the item is there.
+func (a *app) removeItem(ctx context.Context, h *daemon.Home, kind, name, question string, yes bool) error {
+	if _, err := h.Vault.Item(kind, name); errors.Is(err, vault.ErrNoSuchItem) {
+		return fmt.Errorf("no %s is called %q", kind, name)
+	}
+	if err := a.confirm(question, yes); err != nil {
+		return err
+	}
 	err := h.Vault.Update(ctx, kind+" remove "+name, func(e *vault.Edit) error { return e.Remove(kind, name) })
 	if errors.Is(err, vault.ErrNoSuchItem) {
 		return fmt.Errorf("no %s is called %q", kind, name)

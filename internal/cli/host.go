@@ -221,14 +221,11 @@ func (a *app) hostRemove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "remove NAME", Short: "Remove a host", Args: oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.confirm(fmt.Sprintf("Remove host %q?", args[0]), yes); err != nil {
-				return err
-			}
 			return a.edit(cmd.Context(), &pass, func(h *daemon.Home) error {
 				if err := checkNoJump(h.Vault, args[0]); err != nil {
 					return err
 				}
-				return a.removeItem(cmd.Context(), h, policy.KindHost, args[0])
+				return a.removeItem(cmd.Context(), h, policy.KindHost, args[0], fmt.Sprintf("Remove host %q?", args[0]), yes)
 			})
 		},
 	}

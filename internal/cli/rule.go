@@ -112,11 +112,8 @@ func (a *app) ruleRemove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "remove NAME", Short: "Remove a rule", Args: oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.confirm(fmt.Sprintf("Remove rule %q?", args[0]), yes); err != nil {
-				return err
-			}
 			return a.edit(cmd.Context(), &pass, func(h *daemon.Home) error {
-				return a.removeItem(cmd.Context(), h, policy.KindRule, args[0])
+				return a.removeItem(cmd.Context(), h, policy.KindRule, args[0], fmt.Sprintf("Remove rule %q?", args[0]), yes)
 			})
 		},
 	}

@@ -201,13 +201,18 @@ func TestConfirm(t *testing.T) {
 // Ctrl-C ends every prompt, and the terminal echoes again afterwards.
 func TestInterruptedPrompts(t *testing.T) {
 	home := typedHome(t)
+	pass := filepath.Join(t.TempDir(), "pw")
+	if err := os.WriteFile(pass, []byte("correct horse"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	atTerminal(t, home, "rule", "add", "night", "--tool", "ssh_exec", "--approval", "deny", "--passphrase-file", pass).ends(0)
 	for _, c := range []struct {
 		args   []string
 		prompt string
 	}{
 		{[]string{"credential", "list"}, "Passphrase of the vault: "},
 		{[]string{"serve"}, "Passphrase of the vault: "},
-		{[]string{"host", "remove", "web-1"}, `Remove host "web-1"? [y/N] `},
+		{[]string{"rule", "remove", "night", "--passphrase-file", pass}, `Remove rule "night"? [y/N] `},
 	} {
 		p := atTerminal(t, home, c.args...)
 		p.answer(c.prompt, "abc\x03")
