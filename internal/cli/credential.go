@@ -86,6 +86,9 @@ func (a *app) addCredential(ctx context.Context, o *credentialAddOptions) (err e
 	if o.meta.Certificate, err = a.readCertificate(o.certificate); err != nil {
 		return err
 	}
+	if err := o.given(); err != nil {
+		return err
+	}
 	o.meta.Created = time.Now().UTC().Truncate(time.Second)
 	if err := o.meta.Check(); err != nil {
 		return usagef("%v", err)
@@ -124,6 +127,17 @@ func (a *app) addCredential(ctx context.Context, o *credentialAddOptions) (err e
 		fmt.Fprintf(a.Out, "credential %s version %d stored (%s), for %s\n", o.meta.Name, version, o.meta.Type, strings.Join(o.meta.Targets, ", "))
 		return nil
 	})
+}
+
+// given names the flags without which there is no credential.
+func (o *credentialAddOptions) given() error {
+	switch {
+	case o.meta.Type == "":
+		return usagef("no type: say with --type which, of %s", strings.Join(policy.Types(), ", "))
+	case o.meta.Type == policy.HeaderType && o.meta.Header == "":
+		return usagef("no header: name the one that carries the secret with --header NAME")
+	}
+	return nil
 }
 
 func credentialExists(name string) error {

@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"executor/executor"
 	"executor/internal/daemon"
+	"executor/internal/policy"
 
 	"github.com/spf13/cobra"
 )
@@ -41,10 +44,14 @@ Exit code 1 when the server refused the credential (401, 403) or did not answer.
 				return err
 			}
 			return a.read(cmd.Context(), &o.pass, func(h *daemon.Home) error {
-				if _, err := credentialMeta(h.Vault, args[0]); err != nil {
+				meta, err := credentialMeta(h.Vault, args[0])
+				if err != nil {
 					return err
 				}
 				got, err := daemon.TryCredential(cmd.Context(), h, args[0], o.method, o.url)
+				if errors.Is(err, policy.ErrNotBound) {
+					return fmt.Errorf("%w; it is for %s", err, strings.Join(meta.Targets, ", "))
+				}
 				if err != nil {
 					return err
 				}

@@ -87,6 +87,9 @@ func newRuleName() string { return "r-" + strings.ToLower(rand.Text()[:6]) }
 
 func (a *app) addRule(ctx context.Context, o *ruleAddOptions) (err error) {
 	r := &o.rule
+	if o.approval == "" {
+		return usagef("no level: say with --approval which, of none, session, call, presence and deny")
+	}
 	if r.Approval, err = action.ParseLevel(o.approval); err != nil {
 		return usagef("--approval %s: none, session, call, presence or deny is due", o.approval)
 	}
