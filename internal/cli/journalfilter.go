@@ -26,7 +26,6 @@ func (f *filterFlags) register(cmd *cobra.Command) {
 	fl.StringVarP(&f.until, "until", "U", "", "up to `TIME`")
 	fl.StringVarP(&f.grep, "grep", "g", "", "in whose arguments, answer's facts, names or ids the `REGEXP` is found; in lower case it takes either case")
 	fl.IntVarP(&f.n, "lines", "n", 0, "the newest `N` only")
-	fl.BoolVarP(&f.reverse, "reverse", "r", false, "newest first")
 	fl.StringVar(&f.after, "after-cursor", "", "what comes after the `CURSOR` that --show-cursor gave")
 	registerMatch(cmd, "", &f.match)
 	registerMatch(cmd, "exclude-", &f.exclude)

@@ -57,6 +57,7 @@ On a terminal a long table goes through $PAGER (less if it is not set).`,
 	}
 	q.register(cmd)
 	fl := cmd.Flags()
+	fl.BoolVarP(&q.reverse, "reverse", "r", false, "newest first")
 	fl.BoolVarP(&q.follow, "follow", "f", false, "go on as calls come and end; begins with the newest 10 unless -n says otherwise")
 	fl.BoolVar(&q.showCursor, "show-cursor", false, "end with the cursor of the last call: on standard error unless it is a table")
 	fl.BoolVar(&q.exitStatus, "exit-status", false, "exit code 1 when nothing was found; with --jq when its last result is null or false, or there is none")
