@@ -59,7 +59,7 @@ and contract, over schemas and annotations. -o json has those of each tool, too.
 	from.register(cmd)
 	store.register(cmd)
 	pass.register(cmd)
-	out.register(cmd)
+	out.registerOne(cmd)
 	return cmd
 }
 

@@ -137,7 +137,7 @@ func (a *app) credentialShow() *cobra.Command {
 		},
 	}
 	pass.register(cmd)
-	out.register(cmd)
+	out.registerOne(cmd)
 	return cmd
 }
 

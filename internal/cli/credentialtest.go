@@ -64,7 +64,7 @@ Exit code 1 when the server refused the credential (401, 403) or did not answer.
 	}
 	cmd.Flags().StringVar(&o.url, "url", "", "`URL` to read")
 	cmd.Flags().StringVar(&o.method, "method", "GET", "`METHOD`: GET or HEAD")
-	o.out.register(cmd)
+	o.out.registerOne(cmd)
 	o.pass.register(cmd)
 	return cmd
 }

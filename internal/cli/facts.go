@@ -43,8 +43,6 @@ func writeOne[T any](w io.Writer, o outputFlags, v T) error {
 		return writeJQ(w, o, v)
 	case o.format == "jsonl":
 		return writeLine(w, v)
-	case o.format == "json":
-		return writeJSON(w, v)
 	}
-	return usagef("-o %s fits a listing, not one thing: table, json or jsonl is due", o.format)
+	return writeJSON(w, v)
 }

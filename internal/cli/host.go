@@ -197,7 +197,7 @@ func (a *app) hostShow() *cobra.Command {
 		},
 	}
 	pass.register(cmd)
-	out.register(cmd)
+	out.registerOne(cmd)
 	return cmd
 }
 

@@ -34,7 +34,7 @@ of an id is enough where it fits no other.`,
 			return a.show(cmd.Context(), args[0], out)
 		},
 	}
-	out.register(cmd)
+	out.registerOne(cmd)
 	return cmd
 }
 

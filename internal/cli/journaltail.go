@@ -27,8 +27,8 @@ func (a *app) journalTail() *cobra.Command {
 			if err := out.check(); err != nil {
 				return err
 			}
-			if out.format != "table" && out.format != "jsonl" || out.jq != "" {
-				return usagef("tail writes -o table or -o jsonl, without --jq")
+			if out.jq != "" {
+				return usagef("--jq: tail does not filter; see: executor journal query --help")
 			}
 			if n < 0 {
 				return usagef("-n %d: a number from 0 up is due", n)
@@ -38,7 +38,8 @@ func (a *app) journalTail() *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on as calls come and end")
 	cmd.Flags().IntVarP(&n, "lines", "n", 10, "begin with the newest `N`")
-	out.register(cmd)
+	out.registerForms(cmd, []string{"table", "jsonl"})
+	_ = cmd.Flags().MarkHidden("jq")
 	return cmd
 }
 

@@ -58,7 +58,7 @@ sound in itself: only the pin, the vault or a checkpoint kept elsewhere tells.`,
 	fl.StringVar(&f.since, "since", "", "read only what came after the signed checkpoint in `FILE`, up to which the log was verified then")
 	fl.StringVar(&f.proof, "proof", "", "check the exported call in `FILE`, without the journal")
 	f.pass.register(cmd)
-	f.out.register(cmd)
+	f.out.registerOne(cmd)
 	return cmd
 }
 

@@ -14,23 +14,40 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// outputFlags choose the form of a listing.
+// outputFlags choose the form of a listing, or of one thing.
 type outputFlags struct {
+	forms  []string // nil: listForms
 	format string
 	jq     string
 	// context ends a jq expression that does not end by itself.
 	context func() context.Context
 }
 
-func (o *outputFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.format, "output", "o", "table", "`FORM` of the output: table, json, jsonl or csv")
+// Forms of a listing and of one thing.
+var (
+	listForms = []string{"table", "json", "jsonl", "csv"}
+	oneForms  = []string{"table", "json", "jsonl"}
+)
+
+func (o *outputFlags) register(cmd *cobra.Command) { o.registerForms(cmd, listForms) }
+
+// registerOne is register for a command that shows one thing.
+func (o *outputFlags) registerOne(cmd *cobra.Command) { o.registerForms(cmd, oneForms) }
+
+func (o *outputFlags) registerForms(cmd *cobra.Command, forms []string) {
+	o.forms = forms
+	cmd.Flags().StringVarP(&o.format, "output", "o", "table", "`FORM` of the output: "+alternatives(forms))
 	cmd.Flags().StringVar(&o.jq, "jq", "", "filter what -o json would give with the jq expression `EXPR`")
 	o.context = cmd.Context
 }
 
 func (o *outputFlags) check() error {
-	if !slices.Contains([]string{"table", "json", "jsonl", "csv"}, o.format) {
-		return usagef("-o %s: table, json, jsonl or csv is due", o.format)
+	forms := o.forms
+	if forms == nil {
+		forms = listForms
+	}
+	if !slices.Contains(forms, o.format) {
+		return usagef("-o %s: %s is due", o.format, alternatives(forms))
 	}
 	if o.jq != "" {
 		if _, err := gojq.Parse(o.jq); err != nil {
@@ -38,6 +55,12 @@ func (o *outputFlags) check() error {
 		}
 	}
 	return nil
+}
+
+// alternatives writes words as "a, b or c".
+func alternatives(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // A column is one column of a table and of CSV.

@@ -46,7 +46,7 @@ nobody is asked, and no rule's calls are used up.`,
 	}
 	cmd.Flags().StringVar(&o.args, "args", "{}", "the call's arguments as `JSON`, or - to read them from standard input")
 	o.pass.register(cmd)
-	o.out.register(cmd)
+	o.out.registerOne(cmd)
 	return cmd
 }
 

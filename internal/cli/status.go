@@ -48,7 +48,7 @@ for approval is listed. Answer one with: executor approve --once ID`,
 	}
 	cmd.Flags().BoolVar(&o.queue, "queue", false, "list the requests that wait; asks for the passphrase")
 	o.pass.register(cmd)
-	o.out.register(cmd)
+	o.out.registerOne(cmd)
 	return cmd
 }
 

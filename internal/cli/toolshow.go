@@ -45,7 +45,7 @@ func (a *app) toolShow() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&revision, "revision", "", "show revision `N` instead of the newest")
 	pass.register(cmd)
-	out.register(cmd)
+	out.registerOne(cmd)
 	return cmd
 }
 
@@ -145,7 +145,7 @@ func (a *app) toolDiff() *cobra.Command {
 		},
 	}
 	pass.register(cmd)
-	out.register(cmd)
+	out.registerOne(cmd)
 	return cmd
 }
 

@@ -47,7 +47,7 @@ be refused).`,
 	}
 	cmd.Flags().StringArrayVar(&against, "against", nil, "compare with the contract `FILE` instead of the vault (repeatable, for\nmore than one earlier revision)")
 	pass.register(cmd)
-	out.register(cmd)
+	out.registerOne(cmd)
 	return cmd
 }
 
