@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"executor/internal/mask"
 	"executor/internal/policy"
 	"executor/internal/secret"
 	"executor/internal/sshfile"
@@ -46,7 +47,11 @@ func (a *app) readSecret(meta *policy.Credential, fromFile string) (*secret.Secr
 	if len(value) < len(raw) {
 		fmt.Fprintln(a.Err, "note: one line break at the end of the secret was dropped")
 	}
-	return secret.New(bytes.Clone(value)), nil
+	s := secret.New(bytes.Clone(value))
+	if !mask.Strong(s) {
+		fmt.Fprintln(a.Err, "warning: the secret has less than 16 bytes, or less than 10 different ones: it cannot be masked, and a result that holds it is withheld; see: executor help credentials")
+	}
+	return s, nil
 }
 
 // errNoKeyFile: nobody types a private key.

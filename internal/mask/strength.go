@@ -1,5 +1,7 @@
 package mask
 
+import "executor/internal/secret"
+
 // A secret is strong from strongLen bytes with strongDistinct different values.
 const (
 	strongLen      = 16
@@ -12,6 +14,16 @@ const (
 	lineLen      = 12
 	lineDistinct = 8
 )
+
+// Strong reports whether a secret can be masked. What holds one that is not strong
+// is withheld.
+func Strong(s *secret.Secret) (ok bool) {
+	_ = s.Use(func(b []byte) error {
+		ok = strong(b)
+		return nil
+	})
+	return ok
+}
 
 func strong(b []byte) bool { return atLeast(b, strongLen, strongDistinct) }
 
