@@ -167,7 +167,7 @@ func (d *daemon) run(ctx context.Context) (err error) {
 	wg.Go(func() { _ = d.agents.serve(live, agentSock) })
 	wg.Go(func() { _ = operators.Serve(live, operatorSock) })
 	wg.Go(func() { d.autoLock(live) })
-	screen, err := d.terminal(ctx, &wg)
+	screen, err := d.terminal(live, &wg) // it shows what the drain ends
 	if err != nil {
 		return err
 	}

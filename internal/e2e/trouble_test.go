@@ -313,8 +313,9 @@ func TestDrain(t *testing.T) {
 	screen.answers("y")
 	poll(t, "the request", func() bool { return len(web.requests()) == 1 })
 	waiting := a.begin("http_request", args{"method": "POST", "url": web.URL + "/v1", "body": "x"})
-	screen.reads()
+	_, id := screen.reads()
 	screen.signal(unix.SIGTERM)
+	screen.expect("** " + id + ": executor is shutting down, nothing was run")
 	if r := c.succeeds(); r.Fields["body"] != "done" {
 		t.Errorf("the call in flight: %v", r.Fields)
 	}
