@@ -189,7 +189,7 @@ func sessionFacts(s journal.Session) []fact {
 		{"transport", s.Transport},
 		{"claims to be", strings.TrimSpace(s.Client.Name + " " + s.Client.Version + ", MCP " + s.Client.Protocol)},
 		{"same uid", fmt.Sprint(s.SameUID)},
-		{"observed", pretty(s.Peer)},
+		{"observed", peerText(s.Peer)},
 		{"calls", counts(s.Calls)},
 	}
 	for _, c := range s.Catalogs {
