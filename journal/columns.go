@@ -29,9 +29,23 @@ const columnNames = `seq, time, latest, behind, kind, activity_id, session_id, o
 
 // row returns the columns, and beside them what else an entry's row holds.
 func (c *columns) row(hashes, note, body []byte) []driver.Value {
-	out := append([]driver.Value{c.seq, c.time, c.latest, c.behind, c.kind}, values(c.activityID, c.sessionID, c.of,
-		c.tool, c.revision, c.decision, c.status, c.count)...)
-	return append(out, hashes, blob(note), body)
+	return []driver.Value{c.seq, c.time, c.latest, c.behind, c.kind, textOrNull(c.activityID), textOrNull(c.sessionID),
+		intOrNull(c.of), textOrNull(c.tool), intOrNull(c.revision), textOrNull(c.decision), textOrNull(c.status),
+		intOrNull(c.count), hashes, blob(note), body}
+}
+
+func textOrNull(s sql.NullString) driver.Value {
+	if !s.Valid {
+		return nil
+	}
+	return s.String
+}
+
+func intOrNull(n sql.NullInt64) driver.Value {
+	if !n.Valid {
+		return nil
+	}
+	return n.Int64
 }
 
 // scan reads what columnNames select.

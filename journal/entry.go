@@ -37,7 +37,7 @@ func callEntry(kind string, a Activity) (*entry, error) {
 	if err := validJSON(a.NormalizedArgs); err != nil {
 		return nil, fmt.Errorf("%s entry: normalized_args: %w", kind, err)
 	}
-	e := &entry{body: body{Kind: kind, ActivityID: a.ActivityID, SessionID: a.SessionID, Call: &callBody{
+	e := &entry{texts: make(texts, 0, 12), body: body{Kind: kind, ActivityID: a.ActivityID, SessionID: a.SessionID, Call: &callBody{
 		SchemaRevision:   a.SchemaRevision,
 		DeclaredRevision: a.DeclaredRevision,
 		RevisionEvidence: a.RevisionEvidence,

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"modernc.org/sqlite"
 )
@@ -126,15 +125,6 @@ func (s *statement) ints(ctx context.Context, args []driver.Value, out ...*int64
 		}
 		return nil
 	})
-}
-
-// values gives nil for each NULL, so that the driver need not ask.
-func values(list ...driver.Valuer) []driver.Value {
-	out := make([]driver.Value, len(list))
-	for i, v := range list {
-		out[i], _ = v.Value() // the sql.Null types have no error
-	}
-	return slices.Clip(out)
 }
 
 // blob binds nothing as NULL.

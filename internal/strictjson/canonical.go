@@ -13,6 +13,7 @@ import (
 // only what is not plain pays for the transformation.
 func Canonical(v any) ([]byte, error) {
 	var buf bytes.Buffer
+	buf.Grow(1 << 10) // most have less
 	e := json.NewEncoder(&buf)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
