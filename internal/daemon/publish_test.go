@@ -347,8 +347,14 @@ func BenchmarkPublishThousandTools(b *testing.B) {
 	publishAll(b, dir, many...)
 	reload(b, dir)
 	agent := dialAgent(b, dir)
-	if got := len(agent.revisions()); got != 1003 {
-		b.Fatalf("%d tools are listed", got)
+	listed := 0
+	for name := range agent.revisions() {
+		if strings.HasPrefix(name, "deploy_") {
+			listed++
+		}
+	}
+	if listed != len(many) {
+		b.Fatalf("%d of %d published tools are listed", listed, len(many))
 	}
 	times := make([]time.Duration, 0, b.N)
 	revision := 1
