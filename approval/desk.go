@@ -68,6 +68,7 @@ type Desk struct {
 	turns   map[string]uint64 // client → when it last had the screen
 	turn    uint64
 	past    []past // what became of the latest requests
+	closed  error  // why nothing is asked any more
 	stop    func() bool
 }
 
@@ -167,6 +168,11 @@ func (d *Desk) admit(ctx context.Context, r Request) (*entry, chan outcome, outc
 
 // settleAtOnce decides what needs nobody at a seat.
 func (d *Desk) settleAtOnce(ctx context.Context, r Request) (outcome, bool) {
+	if d.closed != nil {
+		out := wiped(d.closed)
+		out.decision.Level = r.Level
+		return out, true
+	}
 	dec := Decision{Level: r.Level, Result: Denied}
 	if err := r.check(); err != nil {
 		dec.Reason = err.Error()

@@ -198,3 +198,21 @@ func TestSettledAsksNobody(t *testing.T) {
 		t.Errorf("what was denied: %+v, %v, %v", d, ok, err)
 	}
 }
+
+// Behind Close nothing waits and nothing is covered, while a screen is still there.
+func TestAClosedDeskAsksNothing(t *testing.T) {
+	w := newWorld(t, nil)
+	first := w.queued(get("/a", "k"))
+	w.answer(w.shown(w.seat), approval.Yes)
+	w.got(first)
+	open := w.queued(call("open"))
+	why := errors.New("shutting down")
+	if err := w.desk.Close(w.ctx, why); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]<-chan reply{"open": open, "covered before": w.ask(get("/b", "k")), "new": w.ask(call("new"))} {
+		if got := w.got(c); !errors.Is(got.err, approval.ErrChanged) || !errors.Is(got.err, why) || got.Result != approval.Changed {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

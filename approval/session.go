@@ -84,11 +84,27 @@ func (d *Desk) Blocked(id string) bool {
 func (d *Desk) Wipe(ctx context.Context, why error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	return d.wipe(ctx, why)
+}
+
+// Close is Wipe for good: what is asked from then on ends in the same way, so that
+// nothing begins to wait behind it.
+func (d *Desk) Close(ctx context.Context, why error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = why
+	return d.wipe(ctx, why)
+}
+
+func (d *Desk) wipe(ctx context.Context, why error) error {
 	err := d.endGrants(ctx, why.Error(), func(*Grant) bool { return true })
-	all := func(*entry) bool { return true }
-	text := why.Error() + ", nothing was run"
-	d.endAll(all, outcome{Decision{Result: Changed, Reason: text}, fmt.Errorf("%w: %w", ErrChanged, why)}, text)
+	out := wiped(why)
+	d.endAll(func(*entry) bool { return true }, out, out.decision.Reason)
 	return err
+}
+
+func wiped(why error) outcome {
+	return outcome{Decision{Result: Changed, Reason: why.Error() + ", nothing was run"}, fmt.Errorf("%w: %w", ErrChanged, why)}
 }
 
 func ofSession(id string) func(*entry) bool {

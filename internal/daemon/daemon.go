@@ -212,7 +212,7 @@ func (d *daemon) drain(ctx context.Context) error {
 	defer cancel()
 	d.say("shutting down: no new calls, those in flight are settled")
 	d.executor.Stop()
-	ended := d.desk.Wipe(ctx, executor.ErrDraining)
+	ended := d.desk.Close(ctx, executor.ErrDraining)
 	close(d.agents.stop)
 	err := d.executor.Drain(ctx)
 	d.agents.wg.Wait()
